@@ -1,0 +1,1 @@
+//! The Ruby binding.

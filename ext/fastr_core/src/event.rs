@@ -1,0 +1,121 @@
+//! What travels on the event queue, and the one-shot right to put a completion there.
+//!
+//! A [`Completer`] is made by whoever waits, handed to whoever works, and completes exactly once: dropped without
+//! a result it completes with [`Error::Lost`], so that nobody waits for ever. Rust only ever holds ids; which fiber
+//! or block an id means is known to the Ruby side.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::db::{Rows, TransactionId, Written};
+use crate::error::Error;
+use crate::http::multipart::Part;
+use crate::http::request::Request;
+use crate::queue::EventQueue;
+use crate::waiter::Waiter;
+
+/// Names one pending operation. Given out by the Ruby side, never used twice in a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CompletionId(pub u64);
+
+/// Names one request within a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RequestId(pub u64);
+
+/// One thing for the dispatcher to do.
+#[derive(Debug)]
+pub enum Event {
+    /// A request whose head arrived, matched to a route of Ruby.
+    Request(Box<Request>),
+    /// A pending operation has its result.
+    Completion(CompletionId, Result<Outcome, Error>),
+    /// The client of a request that is still being answered went away.
+    Closed(RequestId),
+    /// Ruby callbacks wait in the Ruby-side inbox. Coalesced: at most one lies on the queue.
+    Tick,
+}
+
+/// The result of an operation, in the core's own types.
+#[derive(Debug)]
+pub enum Outcome {
+    /// It is done and has nothing to say: a timer fired, space became free.
+    Done,
+    /// Bytes, empty at the end of a stream.
+    Bytes(Bytes),
+    /// Readiness of a descriptor, as the bits of `IO::READABLE` (1), `IO::PRIORITY` (2) and `IO::WRITABLE` (4).
+    Ready(u8),
+    /// A host name's addresses.
+    Addresses(Vec<IpAddr>),
+    /// The parts of a multipart body.
+    Parts(Vec<Part>),
+    /// Rows, still in Rust.
+    Rows(Arc<Rows>),
+    /// Rows already rendered as one JSON document.
+    Json(Bytes),
+    /// A statement without rows changed this much.
+    Written(Written),
+    /// A transaction was opened.
+    Transaction(TransactionId),
+}
+
+/// Where a completion goes.
+#[derive(Debug)]
+enum Target {
+    /// To the dispatcher, under an id.
+    Queue(Arc<EventQueue>, CompletionId),
+    /// To one thread that sleeps without the GVL.
+    Waiter(Arc<Waiter>),
+}
+
+/// The one-shot right to complete one operation.
+#[derive(Debug)]
+pub struct Completer {
+    target: Option<Target>,
+}
+
+impl Completer {
+    /// Completes on the event queue.
+    #[must_use]
+    pub fn queue(queue: Arc<EventQueue>, id: CompletionId) -> Self {
+        Self {
+            target: Some(Target::Queue(queue, id)),
+        }
+    }
+
+    /// Completes one sleeping thread.
+    #[must_use]
+    pub fn waiter(waiter: Arc<Waiter>) -> Self {
+        Self {
+            target: Some(Target::Waiter(waiter)),
+        }
+    }
+
+    /// Hands the result over. Never blocks, never fails: a completion is not refused.
+    pub fn complete(mut self, result: Result<Outcome, Error>) {
+        if let Some(target) = self.target.take() {
+            deliver(target, result);
+        }
+    }
+}
+
+impl Drop for Completer {
+    fn drop(&mut self) {
+        if let Some(target) = self.target.take() {
+            let error = if std::thread::panicking() {
+                Error::Panicked("Rust code panicked while it worked on this operation".into())
+            } else {
+                Error::Lost
+            };
+            deliver(target, Err(error));
+        }
+    }
+}
+
+fn deliver(target: Target, result: Result<Outcome, Error>) {
+    match target {
+        Target::Queue(queue, id) => queue.push(Event::Completion(id, result)),
+        Target::Waiter(waiter) => waiter.complete(result),
+    }
+}
