@@ -1,1 +1,2 @@
-//! (being written)
+//! x
+pub const REJECTED_TARGET: &str = "/.well-known/fastr-rejected";
