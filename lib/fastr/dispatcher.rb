@@ -54,6 +54,15 @@ module Fastr
         instance.current_request
       end
 
+      # Calls a block when the client of a request leaves before its answer is complete.
+      # @param request [Request]
+      # @yield on the dispatcher
+      # @return [void]
+      def on_closed(request, &block)
+        instance.on_closed(request, &block)
+        nil
+      end
+
       # In a forked child: the parent's fibers, callbacks and reactor are the parent's.
       # @api private
       def after_fork
@@ -76,14 +85,15 @@ module Fastr
     end
 
     # Runs the loop on the calling thread until {#stop}.
+    # @param first [#call, nil] what to do before any event
     # @raise whatever a callback raised that nothing else handles
     # @return [void]
-    def run
+    def run(first = nil)
       leave_background
       raise ReactorError, "the dispatcher runs already, on #{@thread.inspect}" if @running
 
       begin_run
-      next_lane.transfer
+      Lane.new(self, first).transfer
       cancel_parked
       failure = @failure
       @failure = nil
@@ -102,6 +112,11 @@ module Fastr
     # @return [Boolean] whether {#run} is active
     def running?
       @running
+    end
+
+    # @return [Boolean] whether it runs on a thread that nobody called {#run} on
+    def background?
+      @running && @thread.equal?(@background)
     end
 
     # @return [Boolean] whether the caller runs on the dispatcher's thread
@@ -206,10 +221,8 @@ module Fastr
       fiber.raise(*exception)
     end
 
-    # Calls a block when the client of a request leaves before its answer is complete.
-    # @param request [Request]
-    # @return [void]
-    def on_close(request, &closer)
+    # @see Dispatcher.on_closed
+    def on_closed(request, &closer)
       (@closers[request.id] ||= []) << closer
     end
 
