@@ -12,20 +12,37 @@ use hyper::body::Incoming;
 
 use crate::error::Error;
 use crate::event::{Completer, Outcome};
+use crate::http::connection::Activity;
+use crate::http::guard::Rejection;
 use crate::http::static_files::StaticBody;
 use crate::http::tracked::TrackedStream;
 use crate::reactor::Reactor;
 
-/// What a response's body can be.
-pub(crate) enum ResponseBody {
+/// What a response can be made of.
+pub(crate) enum Content {
     Whole(Full<Bytes>),
     Streamed(TrackedStream),
     File(StaticBody),
 }
 
-impl ResponseBody {
+impl Content {
     pub(crate) fn whole(bytes: impl Into<Bytes>) -> Self {
-        ResponseBody::Whole(Full::new(bytes.into()))
+        Content::Whole(Full::new(bytes.into()))
+    }
+}
+
+/// A response's body. Its connection counts as busy while it lives.
+pub(crate) struct ResponseBody {
+    content: Content,
+    _activity: Activity,
+}
+
+impl ResponseBody {
+    pub(crate) fn new(content: Content, activity: Activity) -> Self {
+        Self {
+            content,
+            _activity: activity,
+        }
     }
 }
 
@@ -37,28 +54,28 @@ impl Body for ResponseBody {
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
-        match self.get_mut() {
-            ResponseBody::Whole(body) => Pin::new(body)
+        match &mut self.get_mut().content {
+            Content::Whole(body) => Pin::new(body)
                 .poll_frame(context)
                 .map_err(|never| match never {}),
-            ResponseBody::Streamed(body) => Pin::new(body).poll_frame(context),
-            ResponseBody::File(body) => Pin::new(body).poll_frame(context),
+            Content::Streamed(body) => Pin::new(body).poll_frame(context),
+            Content::File(body) => Pin::new(body).poll_frame(context),
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        match self {
-            ResponseBody::Whole(body) => body.is_end_stream(),
-            ResponseBody::Streamed(body) => body.is_finished(),
-            ResponseBody::File(body) => body.is_end_stream(),
+        match &self.content {
+            Content::Whole(body) => body.is_end_stream(),
+            Content::Streamed(body) => body.is_finished(),
+            Content::File(body) => body.is_end_stream(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
-        match self {
-            ResponseBody::Whole(body) => body.size_hint(),
-            ResponseBody::Streamed(body) => body.size_hint(),
-            ResponseBody::File(body) => body.size_hint(),
+        match &self.content {
+            Content::Whole(body) => body.size_hint(),
+            Content::Streamed(body) => body.size_hint(),
+            Content::File(body) => body.size_hint(),
         }
     }
 }
@@ -270,18 +287,24 @@ pub(crate) async fn data(body: &mut Incoming) -> Result<Option<Bytes>, Error> {
     Ok(None)
 }
 
+/// A body that failed: refused by the guard, or broken off by the client.
 fn broken(error: &hyper::Error) -> Error {
-    if error.is_timeout() {
-        return Error::BadRequest {
-            status: 408,
-            reason: "the request body did not arrive in time".into(),
-        };
+    let mut cause = std::error::Error::source(error);
+    while let Some(inner) = cause {
+        let refusal = inner
+            .downcast_ref::<io::Error>()
+            .and_then(|error| error.get_ref()?.downcast_ref::<Rejection>());
+        if let Some(refusal) = refusal {
+            return Error::BadRequest {
+                status: refusal.status,
+                reason: refusal.reason.clone().into_owned(),
+            };
+        }
+        cause = inner.source();
     }
-    let cause =
-        std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string);
     Error::BadRequest {
         status: 400,
-        reason: format!("the request body is broken: {cause}"),
+        reason: "the request body broke off".into(),
     }
 }
 

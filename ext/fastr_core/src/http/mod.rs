@@ -4,6 +4,7 @@ pub mod body;
 mod connection;
 pub mod form;
 pub mod guard;
+mod guarded_stream;
 mod lazy_timer;
 pub mod limits;
 mod listener;

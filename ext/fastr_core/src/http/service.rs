@@ -16,9 +16,9 @@ use tokio::sync::oneshot;
 
 use crate::error::Error;
 use crate::event::{Event, RequestId};
-use crate::http::body::{self, RequestBody, ResponseBody};
+use crate::http::body::{self, Content, RequestBody, ResponseBody};
 use crate::http::connection::ConnectionState;
-use crate::http::guard::REJECTED_TARGET;
+use crate::http::guard::Rejection;
 use crate::http::lazy_timer::LazyTimer;
 use crate::http::request::{Peer, Request};
 use crate::http::responder::{Answer, Responder};
@@ -49,24 +49,22 @@ impl Service {
 
     /// Answers one request. Never fails: what goes wrong becomes an answer.
     pub(crate) async fn answer(&self, request: hyper::Request<Incoming>) -> Response<ResponseBody> {
-        self.connection.request_started();
+        let activity = self.connection.request_started();
         let answer = AssertUnwindSafe(self.route(request)).catch_unwind().await;
-        answer.unwrap_or_else(|_| {
-            plain(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                "500 Internal Server Error",
-            )
-        })
+        let answer = answer.unwrap_or_else(|_| internal_error());
+        answer.map(|content| ResponseBody::new(content, activity))
     }
 
-    async fn route(&self, request: hyper::Request<Incoming>) -> Response<ResponseBody> {
-        if request.uri().path() == REJECTED_TARGET {
-            return self.rejected();
+    async fn route(&self, request: hyper::Request<Incoming>) -> Response<Content> {
+        if let Some(rejection) =
+            Rejection::carried_by(request.method(), request.uri(), request.headers())
+        {
+            return rejected(&rejection);
         }
         let path = request.uri().path();
         if let Some(files) = &self.shared.static_files {
             if let Some(response) = files.serve(request.method(), path, request.headers()).await {
-                return response.map(ResponseBody::File);
+                return response.map(Content::File);
             }
         }
         let routes = self.shared.routes();
@@ -95,22 +93,12 @@ impl Service {
         }
     }
 
-    fn rejected(&self) -> Response<ResponseBody> {
-        let (status, reason) = self.connection.take_rejection();
-        let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST);
-        let mut response = plain(status, &reason);
-        response
-            .headers_mut()
-            .insert(CONNECTION, HeaderValue::from_static("close"));
-        response
-    }
-
     async fn dispatch(
         &self,
         request: hyper::Request<Incoming>,
         route: Option<RouteId>,
         captures: Vec<String>,
-    ) -> Response<ResponseBody> {
+    ) -> Response<Content> {
         if self.shared.in_flight.load(Ordering::Acquire) >= self.shared.limits.max_in_flight {
             return busy("the server has as many requests in flight as it allows");
         }
@@ -167,7 +155,7 @@ impl Service {
         _id: RequestId,
         mut answer: oneshot::Receiver<Answer>,
         mut in_flight: InFlight,
-    ) -> Response<ResponseBody> {
+    ) -> Response<Content> {
         let deadline = Instant::now() + self.shared.limits.handler_timeout;
         let answer = poll_fn(|context| {
             if let Poll::Ready(answer) = std::pin::Pin::new(&mut answer).poll(context) {
@@ -179,18 +167,15 @@ impl Service {
         match answer.await {
             Some(Ok(Answer::Whole(response))) => {
                 in_flight.finish();
-                response.map(ResponseBody::whole)
+                response.map(Content::whole)
             }
             Some(Ok(Answer::Streamed(response))) => {
                 self.connection.answer_streams();
-                response.map(|body| ResponseBody::Streamed(TrackedStream::new(body, in_flight)))
+                response.map(|body| Content::Streamed(TrackedStream::new(body, in_flight)))
             }
             Some(Err(_)) => {
                 in_flight.finish();
-                plain(
-                    StatusCode::INTERNAL_SERVER_ERROR,
-                    "500 Internal Server Error",
-                )
+                internal_error()
             }
             // Dropping `in_flight` unfinished tells the dispatcher to cancel what runs for this request.
             None => busy("no answer was given in time"),
@@ -198,8 +183,27 @@ impl Service {
     }
 }
 
-fn plain(status: StatusCode, text: &str) -> Response<ResponseBody> {
-    let mut response = Response::new(ResponseBody::whole(text.to_owned()));
+fn internal_error() -> Response<Content> {
+    plain(
+        StatusCode::INTERNAL_SERVER_ERROR,
+        "500 Internal Server Error",
+    )
+}
+
+fn rejected(rejection: &Rejection) -> Response<Content> {
+    let status = StatusCode::from_u16(rejection.status).unwrap_or(StatusCode::BAD_REQUEST);
+    closing(plain(status, &format!("{status}: {}", rejection.reason)))
+}
+
+fn closing(mut response: Response<Content>) -> Response<Content> {
+    response
+        .headers_mut()
+        .insert(CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
+fn plain(status: StatusCode, text: &str) -> Response<Content> {
+    let mut response = Response::new(Content::whole(text.to_owned()));
     *response.status_mut() = status;
     response.headers_mut().insert(
         CONTENT_TYPE,
@@ -208,7 +212,7 @@ fn plain(status: StatusCode, text: &str) -> Response<ResponseBody> {
     response
 }
 
-fn busy(reason: &str) -> Response<ResponseBody> {
+fn busy(reason: &str) -> Response<Content> {
     let mut response = plain(
         StatusCode::SERVICE_UNAVAILABLE,
         &format!("503 Service Unavailable: {reason}"),
@@ -219,7 +223,7 @@ fn busy(reason: &str) -> Response<ResponseBody> {
     response
 }
 
-fn failed(error: &Error) -> Response<ResponseBody> {
+fn failed(error: &Error) -> Response<Content> {
     let status = match error {
         Error::BadRequest { status, .. } => {
             StatusCode::from_u16(*status).unwrap_or(StatusCode::BAD_REQUEST)
@@ -233,9 +237,9 @@ fn failed(error: &Error) -> Response<ResponseBody> {
     response
 }
 
-fn not_allowed(method: &Method, allow: &str) -> Response<ResponseBody> {
+fn not_allowed(method: &Method, allow: &str) -> Response<Content> {
     let mut response = if method == Method::OPTIONS {
-        let mut empty = Response::new(ResponseBody::whole(Bytes::new()));
+        let mut empty = Response::new(Content::whole(Bytes::new()));
         *empty.status_mut() = StatusCode::NO_CONTENT;
         empty
     } else {
@@ -250,8 +254,8 @@ fn not_allowed(method: &Method, allow: &str) -> Response<ResponseBody> {
     response
 }
 
-fn constant(prepared: &Response<Bytes>) -> Response<ResponseBody> {
-    let mut response = Response::new(ResponseBody::whole(prepared.body().clone()));
+fn constant(prepared: &Response<Bytes>) -> Response<Content> {
+    let mut response = Response::new(Content::whole(prepared.body().clone()));
     *response.status_mut() = prepared.status();
     *response.headers_mut() = prepared.headers().clone();
     response

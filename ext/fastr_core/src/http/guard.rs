@@ -1,2 +1,0 @@
-//! x
-pub const REJECTED_TARGET: &str = "/.well-known/fastr-rejected";
