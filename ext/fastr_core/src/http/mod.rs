@@ -2,6 +2,7 @@
 
 pub mod form;
 pub mod guard;
+pub mod limits;
 pub mod multipart;
 pub mod request;
 pub mod routes;
