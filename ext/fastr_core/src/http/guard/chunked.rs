@@ -4,14 +4,15 @@
 //! sixteen digits, lines without CRLF, framing out of proportion, and trailer fields that change what the head said.
 //! It changes nothing, except that trailer fields with `_` may be left out.
 
-use super::field::Field;
+use memchr::memchr;
+
+use super::field::{Field, strip_line_end};
 use super::head::too_large;
-use super::line::{LINE_END, Search, find_end};
 use super::rejection::{Rejection, bad};
+use super::syntax::has_control;
 use crate::http::limits::Limits;
 
-const LONG_SIZE_LINE: Rejection = bad("a chunk-size line is too long");
-const LARGE_TRAILERS: Rejection = Rejection::new(431, "the trailer fields are too large");
+const LINE_END: usize = 2;
 /// As many hexadecimal digits as 64 bits take. More are only leading zeros, or do not fit.
 const SIZE_DIGITS: usize = 16;
 
@@ -97,7 +98,8 @@ impl Chunked {
     }
 
     fn read_size_line(&mut self, bytes: &[u8], limits: &Limits) -> Result<Taken, Rejection> {
-        let Some(line) = self.take_line(bytes, limits.chunk_line, &LONG_SIZE_LINE)? else {
+        let over = bad("a chunk-size line is too long");
+        let Some(line) = self.take_line(bytes, limits.chunk_line, over)? else {
             return Ok(Taken::Partial);
         };
         let (size, extension) = parse_size(line)?;
@@ -137,8 +139,9 @@ impl Chunked {
     }
 
     fn read_trailer(&mut self, bytes: &[u8], limits: &Limits) -> Result<Taken, Rejection> {
+        let over = Rejection::new(431, "the trailer fields are too large");
         let room = limits.trailer_block.saturating_sub(self.trailer_bytes);
-        let Some(line) = self.take_line(bytes, room, &LARGE_TRAILERS)? else {
+        let Some(line) = self.take_line(bytes, room, over)? else {
             return Ok(Taken::Partial);
         };
         let taken = line.len() + LINE_END;
@@ -165,19 +168,20 @@ impl Chunked {
         &mut self,
         bytes: &'a [u8],
         room: usize,
-        over: &Rejection,
+        over: Rejection,
     ) -> Result<Option<&'a [u8]>, Rejection> {
         let room = room.saturating_add(LINE_END);
-        match find_end(bytes, self.searched, room, over)? {
-            Search::Partial(searched) => {
-                self.searched = searched;
-                Ok(None)
-            }
-            Search::Ends(end) => {
-                self.searched = 0;
-                Ok(Some(&bytes[..end]))
-            }
+        let found = memchr(b'\n', &bytes[self.searched..]);
+        let end = found.map_or(bytes.len(), |found| self.searched + found + 1);
+        if end > room {
+            return Err(over);
         }
+        if found.is_none() {
+            self.searched = end;
+            return Ok(None);
+        }
+        self.searched = 0;
+        strip_line_end(&bytes[..end]).map(Some)
     }
 }
 
@@ -202,7 +206,7 @@ fn parse_size(line: &[u8]) -> Result<(u64, &[u8]), Rejection> {
             "a chunk size is not a hexadecimal number of at most 16 digits",
         ));
     }
-    if !matches!(extension.first(), None | Some(b';')) {
+    if !matches!(extension.first(), None | Some(b';')) || has_control(extension) {
         return Err(bad(
             "a chunk size is followed by something other than an extension",
         ));

@@ -5,16 +5,15 @@
 //! length with a transfer coding. It keeps no field: hyper parses the head again, for the application.
 
 use bytes::BytesMut;
+use memchr::memchr;
 
-use super::field::Field;
-use super::line::{LINE_END, Search, find_end};
+use super::field::{Field, strip_line_end};
 use super::rejection::{Rejection, bad};
 use super::request_line::{self, Version};
 use super::syntax::{TOKEN, decimal, is, is_authority, trim};
 use crate::http::limits::Limits;
 
-const LONG_REQUEST_LINE: Rejection = Rejection::new(414, "the request line is too long");
-const LARGE_FIELDS: Rejection = Rejection::new(431, "the header fields are too large");
+const LINE_END: usize = 2;
 
 /// How the body behind a head ends (RFC 9112 section 6.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,26 +72,27 @@ impl Head {
             check_first_byte(bytes)?;
         }
         loop {
-            let end = match self.find_line_end(bytes, limits)? {
-                Search::Ends(end) => end,
-                Search::Partial(searched) => {
-                    self.searched = searched;
-                    return Ok(Progress::Partial);
-                }
+            let Some(found) = memchr(b'\n', &bytes[self.searched..]) else {
+                self.searched = bytes.len();
+                self.check_room(bytes.len(), limits)?;
+                return Ok(Progress::Partial);
             };
-            let line = &bytes[self.line..end];
-            let next = end + LINE_END;
-            match (self.fields, line) {
-                (0, []) => return self.skip_empty_line(),
-                (0, _) => {
-                    self.version = Some(request_line::check(line)?);
-                    self.fields = next;
-                }
-                (_, []) => return Ok(Progress::Complete(next)),
-                _ => self.read_field(line, limits)?,
+            let end = self.searched + found + 1;
+            self.check_room(end, limits)?;
+            let line = strip_line_end(&bytes[self.line..end])?;
+            if self.fields > 0 && line.is_empty() {
+                return Ok(Progress::Complete(end));
             }
-            self.searched = next;
-            self.line = next;
+            if self.fields > 0 {
+                self.read_field(line, limits)?;
+            } else if line.is_empty() {
+                return self.skip_empty_line();
+            } else {
+                self.version = Some(request_line::check(line)?);
+                self.fields = end;
+            }
+            self.searched = end;
+            self.line = end;
         }
     }
 
@@ -123,16 +123,17 @@ impl Head {
         Ok(Progress::EmptyLine)
     }
 
+    /// Judged by the number of bytes alone and before a line is looked at, so that it does not matter in which pieces
+    /// they arrive.
     #[inline]
-    fn find_line_end(&self, bytes: &[u8], limits: &Limits) -> Result<Search, Rejection> {
-        let (room, over) = match self.fields {
-            0 => (
-                limits.request_line.saturating_add(LINE_END),
-                &LONG_REQUEST_LINE,
-            ),
-            fields => (fields.saturating_add(limits.header_block), &LARGE_FIELDS),
-        };
-        find_end(bytes, self.searched, room, over)
+    fn check_room(&self, end: usize, limits: &Limits) -> Result<(), Rejection> {
+        if self.fields == 0 && end > limits.request_line.saturating_add(LINE_END) {
+            return Err(Rejection::new(414, "the request line is too long"));
+        }
+        if self.fields > 0 && end - self.fields > limits.header_block {
+            return Err(Rejection::new(431, "the header fields are too large"));
+        }
+        Ok(())
     }
 
     #[inline]

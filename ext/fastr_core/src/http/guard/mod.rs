@@ -17,7 +17,6 @@ mod chunked;
 mod field;
 mod head;
 mod judge;
-mod line;
 mod rejection;
 mod request_line;
 mod syntax;
