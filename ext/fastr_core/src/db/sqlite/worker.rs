@@ -12,7 +12,8 @@ use super::error::{from_sqlite, refused, was_stopped};
 use super::execute::{self, Execution};
 use super::job::{Job, Task, Ticket};
 use super::lanes::{Lanes, Next};
-use super::state::{Lane, seconds};
+use super::report::seconds;
+use super::state::Lane;
 use crate::error::{DatabaseErrorKind, Error};
 use crate::event::Outcome;
 
