@@ -73,7 +73,7 @@ fn waiting_for_a_lock_can_be_cancelled_and_timed() {
     write.cancel();
     assert_eq!(write.error().kind, DatabaseErrorKind::Cancelled);
     assert!(
-        since.elapsed() < Duration::from_millis(50),
+        since.elapsed() < Duration::from_secs(2),
         "{:?}",
         since.elapsed()
     );
@@ -173,7 +173,7 @@ fn closing_answers_what_waits_and_stops_what_runs() {
         "the threads did not end"
     );
     assert!(
-        since.elapsed() < Duration::from_millis(500),
+        since.elapsed() < Duration::from_secs(2),
         "{:?}",
         since.elapsed()
     );

@@ -45,7 +45,7 @@ pub(super) struct Sqlite {
 impl Sqlite {
     /// Understands the URL; touches neither the file system nor a thread.
     pub(super) fn new(url: &str, options: DatabaseOptions) -> Result<Self, Error> {
-        let location = Location::parse(url)?;
+        let location = Location::parse(url)?.absolute();
         let memory = location.is_memory();
         Ok(Self {
             lanes: Arc::new(Lanes::new(location, options)),

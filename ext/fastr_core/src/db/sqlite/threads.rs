@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use super::job::Job;
 use super::lanes::{Lanes, Shared, answer};
 use super::worker::Worker;
 use crate::error::{DatabaseError, DatabaseErrorKind, Error};
@@ -30,9 +31,7 @@ impl Lanes {
         let jobs = shared.state.shut();
         self.timer.notify_one();
         drop(shared);
-        let closed =
-            || DatabaseError::new(DatabaseErrorKind::Connection, "the database was closed");
-        answer(jobs.into_iter().map(|job| (job, closed().into())).collect());
+        refuse(jobs, "the database was closed");
         shared = self.outlive(limit);
         let all_ended = shared.threads.alive == 0;
         let handles = std::mem::take(&mut shared.threads.handles);
@@ -57,7 +56,7 @@ impl Lanes {
         shared
     }
 
-    /// Starts the worker that [`State::rouse`] asked for.
+    /// Starts the worker that [`State::rouse`](super::state::State::rouse) asked for.
     pub(super) fn start(self: &Arc<Self>, index: Option<usize>) {
         let Some(index) = index else { return };
         let lanes = Arc::clone(self);
@@ -67,12 +66,9 @@ impl Lanes {
         });
         if let Err(error) = started {
             let jobs = lock(&self.shared).state.retire(index);
-            let message = format!("cannot start a thread for the database: {error}");
-            let failure = || DatabaseError::new(DatabaseErrorKind::Connection, message.clone());
-            answer(
-                jobs.into_iter()
-                    .map(|job| (job, failure().into()))
-                    .collect(),
+            refuse(
+                jobs,
+                &format!("cannot start a thread for the database: {error}"),
             );
         }
     }
@@ -136,6 +132,7 @@ impl Lanes {
         }
     }
 
+    /// Whether the threads, if there are any, live in this process.
     pub(super) fn serves_this_process(&self) -> bool {
         let process = self.process.load(Ordering::Relaxed);
         process == 0 || process == std::process::id()
@@ -157,6 +154,11 @@ impl Lanes {
             )),
         }
     }
+}
+
+fn refuse(jobs: Vec<Job>, message: &str) {
+    let refusal = || DatabaseError::new(DatabaseErrorKind::Connection, message).into();
+    answer(jobs.into_iter().map(|job| (job, refusal())).collect());
 }
 
 /// Says that its thread has ended, however it ended.
