@@ -24,6 +24,9 @@ module Fastr
   # An operation was cancelled by its caller, or because the client of its request left.
   class CancelledError < Error; end
 
+  # A bug in fastr itself: a Rust panic, or an operation that ended without a result. Please report it.
+  class InternalError < Error; end
+
   # The client sent something that cannot be used; the answer has {#status} and the message as its reason.
   class RequestError < Error
     # @return [Integer] the HTTP status to answer with (400, 408, 413, 415, 422, 431)
