@@ -69,7 +69,4 @@ module Fastr
       end
     end
   end
-
-  # The name of 2010 for the module with `defer_response`.
-  Deferrable = Async
 end

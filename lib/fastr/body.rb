@@ -76,13 +76,18 @@ module Fastr
 
     def parts(request)
       request.parts.map do |name, filename, content_type, content, path|
-        next [name, content] if filename.nil?
+        next [name, text(name, content || File.binread(path))] if filename.nil?
 
         [name, Upload.new(name: name, filename: filename, content_type: content_type, content: content, path: path)]
       end
     end
 
-    private_class_method :kind, :json_type?, :parts
+    def text(name, content)
+      text = content.dup.force_encoding(Encoding::UTF_8)
+      text.valid_encoding? ? text : raise(RequestError.new("the field #{name[0, 40].inspect} is not valid UTF-8"))
+    end
+
+    private_class_method :kind, :json_type?, :parts, :text
   end
   private_constant :Body
 end

@@ -71,7 +71,7 @@ module Fastr
 
     # @return [Hash] the Rack env, made when first asked for
     def env
-      @fastr_request.rack_env
+      @fastr_request.env
     end
 
     # @return [Cookies] what the client sent; {Cookies#set} sets
@@ -113,7 +113,8 @@ module Fastr
     # @return [String, nil] one captured value, for a route's block
     # @api private
     def fastr_capture(index)
-      @fastr_captures[index]
+      value = @fastr_captures ? @fastr_captures[index] : @fastr_request.capture(index)
+      value unless value.nil? || value.empty?
     end
 
     # Runs the generated method and answers on the native path.

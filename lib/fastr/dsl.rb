@@ -42,6 +42,8 @@ module Fastr
       # @api private
       def wanted_by?(locations)
         program = File.expand_path($PROGRAM_NAME)
+        return false unless File.file?(program)
+
         frame = locations.find { |location| !library_frame?(location.path) }
         !frame.nil? && File.expand_path(frame.path) == program
       end

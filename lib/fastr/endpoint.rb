@@ -3,7 +3,7 @@
 module Fastr
   # What a route runs, made ready at boot. Every kind answers `serve(request, captures)` on the native path and
   # `call(request, captures)` with a Rack response; both make a fresh controller and run its generated method.
-  # It owns that short way; which kind a route needs is {EndpointTable}'s decision.
+  # It owns that short way; the kind a route needs is {EndpointTable}'s decision.
   class Endpoint
     # @return [Application]
     attr_reader :app
@@ -30,8 +30,9 @@ module Fastr
     end
 
     # Answers on the native path.
+    # @param captures [Array<String>, nil] nil asks the request when one is needed
     # @return [void]
-    def serve(request, captures)
+    def serve(request, captures = nil)
       controller = @controller_class.new
       controller.fastr_prepare(request, self, captures)
       controller.fastr_answer(@runner)
@@ -77,7 +78,7 @@ module Fastr
     end
 
     # @see Endpoint#serve
-    def serve(request, captures)
+    def serve(request, captures = request.captures)
       endpoint = find(captures)
       return endpoint.serve(request, captures) if endpoint
 
@@ -111,7 +112,7 @@ module Fastr
     end
 
     # @see Endpoint#serve
-    def serve(request, _captures)
+    def serve(request, _captures = nil)
       @host.call(request)
     end
 
@@ -129,7 +130,7 @@ module Fastr
     end
 
     # Raises the mistake.
-    def serve(_request, _captures)
+    def serve(_request, _captures = nil)
       raise @error
     end
     alias call serve

@@ -20,7 +20,7 @@ module Fastr
     NO_CAPTURES = [].freeze
 
     # @param names [Hash{Symbol => Integer}] the route's names and their places in `captures`
-    # @param captures [Array<String, nil>] what the route captured
+    # @param captures [Array<String, nil>, nil] what the route captured; nil asks the request
     # @param fixed [Hash{Symbol => String}] what the route fixes (`:controller`, `:action`, defaults)
     # @param request [Request, RackRequest, nil] whose query and body are read when first needed
     # @param sent [Hash{String => Object}, nil] what the client sent, if that is known already
@@ -161,9 +161,15 @@ module Fastr
     def from_route(key)
       key = key.to_sym if key.is_a?(String) && route_key?(key)
       index = @names[key]
-      return @captures[index] if index && !@captures[index].nil?
+      value = captured(index) if index
+      value || @fixed[key]
+    end
 
-      @fixed[key]
+    # A capture is never empty; that of an absent optional part is.
+    def captured(index)
+      @captures ||= @request.captures
+      value = @captures[index]
+      value unless value.nil? || value.empty?
     end
 
     # Only names the route knows become Symbols: a client cannot fill the symbol table.
@@ -177,7 +183,7 @@ module Fastr
 
     def route_values
       values = @fixed.dup
-      @names.each { |name, index| values[name] = @captures[index] unless @captures[index].nil? }
+      @names.each { |name, index| captured(index)&.then { |value| values[name] = value } }
       values
     end
 

@@ -1,17 +1,17 @@
 # frozen_string_literal: true
 
 module Fastr
-  # The texts a route is made of, brought into the form the native route table takes: patterns with `:name`, `*rest`
-  # and `(optional)`, constraints as the source of a regular expression. It owns that translation; matching is Rust's.
+  # The texts a route is made of, in the form the native route table takes: patterns with `:name`, `*rest` and
+  # `(optional)`, constraints as the source of a regular expression. It owns that form; matching, and what a constraint
+  # may say, are Rust's.
   module Pattern
     module_function
 
-    # What 2010's `:name` stands for. Rust's `\w` knows more letters than Ruby's.
-    WORD = "[A-Za-z0-9_]+"
-    UUID = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
-    INTEGER = "-?[0-9]+"
-    NAME = /([:*])([A-Za-z_]\w*)/
-    SHORTHANDS = { "w" => "A-Za-z0-9_", "d" => "0-9", "h" => "0-9a-fA-F" }.freeze
+    # What 2010's `:name` stands for.
+    WORD = "\\w+"
+    UUID = "\\h{8}-\\h{4}-\\h{4}-\\h{4}-\\h{12}"
+    INTEGER = "-?\\d+"
+    NAME = /(?<!\\)([:*])([A-Za-z_]\w*)/
 
     # @param pattern [String]
     # @return [Array<Symbol>] the names it captures, in order
@@ -20,36 +20,22 @@ module Fastr
     end
 
     # @param pattern [String]
-    # @return [Array<Symbol>] the names in its optional parts
-    def optional_names(pattern)
-      pattern.scan(/\(([^)]*)\)/).flat_map { |part, | names(part) }
-    end
-
-    # @param pattern [String]
     # @return [String] with one slash in front and none behind
     def normalize(pattern)
       path = "/#{pattern}".squeeze("/")
+      path = path.delete_prefix("/") if path.start_with?("/(/")
       path.size > 1 ? path.delete_suffix("/") : path
     end
 
     # @param constraint [Regexp, String, Class, Symbol, Array] what the user wrote
-    # @return [String] the source for the native table
+    # @return [String] the source of a regular expression over the whole value
     def constraint(constraint)
       case constraint
-      when Regexp then translate(constraint.source, constraint.options)
-      when String then translate(constraint, 0)
+      when Regexp then with_flags(constraint)
+      when String then check(constraint)
       when Array then constraint.map { |word| Regexp.escape(word.to_s) }.join("|")
       else known(constraint)
       end
-    end
-
-    # In 2010 a route was one regular expression, so a constraint could cross slashes.
-    # @return [String] the pattern, with `:name` made `*name` where its constraint accepts a slash at the end
-    def widen(pattern, constraints)
-      last = names(pattern).last
-      return pattern unless last && pattern.end_with?(":#{last}") && constraints.key?(last)
-
-      crosses_slash?(constraints[last]) ? pattern.delete_suffix(":#{last}") + "*#{last}" : pattern
     end
 
     def known(constraint)
@@ -62,37 +48,20 @@ module Fastr
       end
     end
 
-    def crosses_slash?(source)
-      regex = Regexp.new("\\A(?:#{source})\\z")
-      %w[a/b 1/2 a/b.c].any? { |path| regex.match?(path) }
-    end
-
-    # Ruby's \w, \d and \h are ASCII; \A, \z and the whole-value anchors are the table's own.
-    def translate(source, options)
-      check(source)
-      text = source.delete_prefix("\\A").delete_suffix("\\z").delete_suffix("\\Z").delete_prefix("^").delete_suffix("$")
-      depth = 0
-      text = text.gsub(/\\.|\[\^?|\]/) do |token|
-        depth += { "[" => 1, "]" => -1 }.fetch(token[0], 0)
-        expand(token, depth)
-      end
-      options.anybits?(Regexp::IGNORECASE) ? "(?i:#{text})" : text
-    end
-
-    def expand(token, depth)
-      ascii = token[0] == "\\" && SHORTHANDS[token[1]]
-      return token unless ascii
-
-      depth.positive? ? ascii : "[#{ascii}]"
+    def with_flags(regexp)
+      flags = { Regexp::IGNORECASE => "i", Regexp::MULTILINE => "m", Regexp::EXTENDED => "x" }
+      set = flags.filter_map { |bit, letter| letter if regexp.options.anybits?(bit) }.join
+      set.empty? ? regexp.source : "(?#{set})#{regexp.source}"
     end
 
     def check(source)
       Regexp.new(source)
-    rescue RegexpError => error
-      raise RouteError, "the constraint #{source.inspect} is no regular expression: #{error.message}"
+      source
+    rescue RegexpError => e
+      raise RouteError, "the constraint #{source.inspect} is no regular expression: #{e.message}"
     end
 
-    private_class_method :known, :crosses_slash?, :translate, :expand, :check
+    private_class_method :known, :with_flags, :check
   end
   private_constant :Pattern
 end

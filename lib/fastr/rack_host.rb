@@ -57,8 +57,7 @@ module Fastr
     private
 
     def prepare(request)
-      env = request.rack_env
-      env["fastr.request"] = request
+      env = request.env
       env["async.close"] = CloseSignal.new(request)
       env["rack.after_reply"] = []
       env["rack.response_finished"] = []

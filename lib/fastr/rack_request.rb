@@ -6,7 +6,6 @@ module Fastr
   class RackRequest
     # @return [Hash] the Rack env
     attr_reader :env
-    alias rack_env env
 
     # @param env [Hash] the Rack env
     def initialize(env)

@@ -29,11 +29,12 @@ module Fastr
     # @param methods [Array<String>, nil]
     # @param constraints [Hash{Symbol => Object}] as the user wrote them
     # @param fixed [Hash{Symbol => String}]
+    # @param exact [Boolean] whether the pattern is final; otherwise a slash at its end is dropped
     # @param classic [Boolean] a route in the words of 2010, where `:name` means a word and mistakes surface late
     def initialize(pattern, methods: nil, constraints: {}, fixed: {}, block: nil, rack: nil, name: nil,
-                   location: "", classic: false, args: nil)
+                   location: "", classic: false, args: nil, exact: false)
       @constraints = constraints.transform_values { |constraint| Pattern.constraint(constraint) }
-      @pattern = classic ? Pattern.widen(Pattern.normalize(pattern), @constraints) : Pattern.normalize(pattern)
+      @pattern = exact ? pattern : Pattern.normalize(pattern)
       @names = Pattern.names(@pattern)
       @names.each { |word| @constraints[word] ||= Pattern::WORD } if classic
       @methods = methods

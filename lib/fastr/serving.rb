@@ -17,8 +17,7 @@ module Fastr
       return dispatch(request) if request.is_a?(Hash)
       return serve_carefully(request) if @careful
 
-      endpoint = @endpoints[request.route]
-      endpoint.serve(request, request.captures)
+      @endpoints[request.route].serve(request)
       nil
     rescue *ERRORS => error
       failed(request, error)

@@ -91,7 +91,7 @@ module Fastr
       def resource_route(action, thing)
         method, tail, member = ACTIONS[action]
         pattern = "#{member ? thing.member_path : thing.path}#{tail}"
-        methods = { get: %w[GET HEAD], post: %w[POST], patch: %w[PATCH PUT], delete: %w[DELETE] }[method]
+        methods = { get: %w[GET], post: %w[POST], patch: %w[PATCH PUT], delete: %w[DELETE] }[method]
         add(Route.new(pattern, methods: methods, location: Location.of_caller,
                                constraints: constraints_for(pattern, scope_now, { constraints: known(thing, pattern) }),
                                fixed: defaults_for(scope_now, {}).merge(controller: folded(thing), action: action.to_s),
