@@ -6,14 +6,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use bytes::{Bytes, BytesMut};
+use futures_util::TryStreamExt;
 use http_body::{Body, Frame, SizeHint};
-use http_body_util::{BodyExt, Full};
+use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::Incoming;
 
 use crate::error::Error;
 use crate::event::{Completer, Outcome};
 use crate::http::connection::Activity;
 use crate::http::guard::Rejection;
+use crate::http::multipart::{self, MultipartLimits};
 use crate::http::static_files::StaticBody;
 use crate::http::tracked::TrackedStream;
 use crate::reactor::Reactor;
@@ -149,7 +151,13 @@ impl RequestBody {
     pub fn read_parts(&self, reactor: &Reactor, content_type: String, completer: Completer) {
         let body = self.clone();
         self.operate(reactor, completer, move |taken| async move {
-            let parts = crate::http::multipart::parse(&content_type, body.stream(taken)).await?;
+            let limits = MultipartLimits {
+                total: body.limit,
+                ..MultipartLimits::default()
+            };
+            let frames = StreamBody::new(body.stream(taken).map_ok(Frame::data));
+            let parts =
+                multipart::parse(&content_type, frames, &limits, &std::env::temp_dir()).await?;
             Ok(Outcome::Parts(parts))
         });
     }
