@@ -45,6 +45,12 @@ module Fastr
       shared.call(env)
     end
 
+    class << self
+      # @return [Application, nil] the one made last; `fastr routes` finds it behind a config.ru's lambda
+      # @api private
+      attr_accessor :latest
+    end
+
     # Boots the application.
     # @param path [String, nil] the folder with app/, public/ and the rest
     # @yield routes and settings, in the words of the single-file application
@@ -55,6 +61,7 @@ module Fastr
       @plugins = []
       @definition = definition
       @booting = true
+      Application.latest = self
       boot
     end
 

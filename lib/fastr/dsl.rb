@@ -53,6 +53,12 @@ module Fastr
         @used = true
       end
 
+      # @return [Boolean] whether a word was said
+      # @api private
+      def used?
+        @used == true
+      end
+
       private
 
       def library_frame?(path)

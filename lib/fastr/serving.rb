@@ -43,7 +43,7 @@ module Fastr
     # @param env [Hash]
     # @return [Array] the Rack response
     def do_dispatch(env)
-      static_files.call(env) || route(RackRequest.new(env))
+      static_files.call(env) || route_request(RackRequest.new(env))
     rescue *ERRORS => error
       raise if error.is_a?(UncaughtThrowError)
 
@@ -113,14 +113,14 @@ module Fastr
 
       @reloader&.check
       started = now
-      response = route(request)
+      response = route_request(request)
       log_request(request, response[0], started) if settings.log_requests
       Response.deliver(request, *response)
       nil
     end
 
     # @return [Array] the Rack response
-    def route(request)
+    def route_request(request)
       raise @boot_error if @boot_error
 
       prepare_endpoints
