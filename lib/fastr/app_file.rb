@@ -58,7 +58,7 @@ module Fastr
     # Programs of 2010 expect EventMachine to be there, as it was under thin.
     def rackup(file)
       require "fastr/eventmachine"
-      require "rack/builder"
+      require "rack"
       app, = Rack::Builder.parse_file(file)
       application_in(app)
     end
