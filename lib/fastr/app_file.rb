@@ -69,10 +69,9 @@ module Fastr
     end
 
     def single_file(file)
-      require "fastr/dsl"
-      DSL.install
+      TopLevel.install
       Kernel.load(File.expand_path(file))
-      return Fastr.application if DSL.used?
+      return Fastr.application if TopLevel.used?
 
       own = Application.subclasses.reject { |klass| klass.name.nil? || klass.name.start_with?("Fastr::") }
       return own.first.shared if own.size == 1

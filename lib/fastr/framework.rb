@@ -48,7 +48,6 @@ module Fastr
   autoload :AppFile, "#{__dir__}/app_file"
   autoload :CLI, "#{__dir__}/cli"
   autoload :CommandLine, "#{__dir__}/command_line"
-  autoload :DSL, "#{__dir__}/dsl"
   autoload :Generator, "#{__dir__}/generator"
   autoload :Loader, "#{__dir__}/loader"
   autoload :Reloader, "#{__dir__}/reloader"
@@ -57,6 +56,7 @@ module Fastr
   autoload :Template, "#{__dir__}/template"
   autoload :TemplateStore, "#{__dir__}/template_store"
   autoload :Test, "#{__dir__}/test"
+  autoload :TopLevel, "#{__dir__}/top_level"
 
   class << self
     # Makes an application of blocks.
