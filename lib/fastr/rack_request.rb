@@ -81,7 +81,7 @@ module Fastr
 
     # @return [Array<Array>] the parts of a multipart body, as {Request#parts} gives them
     def parts
-      require "rack/multipart"
+      require "rack"
       @parts ||= flatten(Rack::Multipart.parse_multipart(env, PairCollector) || [])
     rescue EOFError, Rack::Multipart::MultipartPartLimitError => error
       raise RequestError.new("the multipart body cannot be read: #{error.message}")
