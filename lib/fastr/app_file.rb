@@ -59,7 +59,7 @@ module Fastr
     def rackup(file)
       require "fastr/eventmachine"
       require "rack"
-      app, = Rack::Builder.parse_file(file)
+      app, = Rack::Builder.parse_file(File.expand_path(file))
       application_in(app)
     end
 

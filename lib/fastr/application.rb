@@ -56,7 +56,7 @@ module Fastr
     # @yield routes and settings, in the words of the single-file application
     # @raise [BootError] when a file cannot be evaluated (in development the server stays up and shows it)
     def initialize(path = nil, &definition)
-      @app_path = path
+      @app_path = path && File.expand_path(path)
       @settings = Settings.new(self)
       @plugins = []
       @definition = definition

@@ -53,16 +53,17 @@ module Fastr
     method_option :port, aliases: "-p", type: :numeric, desc: "the port (PORT, or 3000)"
     method_option :address, aliases: %w[-a -b --bind --host], desc: "the address (BINDING, or 127.0.0.1 in development)"
     method_option :environment, aliases: "-e", desc: "development, production or test"
-    method_option :config, aliases: "-c", desc: "a configuration file of the server"
-    method_option :workers, aliases: "-w", desc: "processes: a number, or auto"
+    method_option :config, aliases: "-c", desc: "a file with options of the server, one a line"
     method_option :reload, type: :boolean, desc: "load changed files again (default: in development)"
     # Serves an application until it is told to stop.
     def server(file = nil)
       $stdout.sync = true
-      Fastr.environment = options[:environment] if options[:environment]
+      configured = options[:config] ? ServerConfig.read(options[:config]) : {}
+      environment = options[:environment] || configured[:environment]
+      Fastr.environment = environment if environment
       app = AppFile.load(file)
       app.settings.reload = options[:reload] if app.is_a?(Application) && !options[:reload].nil?
-      Fastr.run(app, **server_options(app))
+      Fastr.run(app, **server_options(app, configured))
     end
 
     desc "routes [FILE]", "list the routes"
@@ -117,15 +118,17 @@ module Fastr
         end
       end
 
+      # What is printed is for other programs too: the log goes to standard error.
       def quiet
         Log.level = :warn
+        Log.device = $stderr
       end
 
-      def server_options(app)
+      # The command line wins over the file, the file over settings.rb.
+      def server_options(app, configured)
         own = app.is_a?(Application) ? app.settings.server : {}
-        given = { port: options[:port], host: options[:address], environment: options[:environment],
-                  config: options[:config], workers: options[:workers] }
-        own.merge(given.compact)
+        given = { port: options[:port], host: options[:address] }.compact
+        own.merge(configured, given).except(:environment)
       end
     end
   end

@@ -52,6 +52,7 @@ module Fastr
   autoload :Loader, "#{__dir__}/loader"
   autoload :Reloader, "#{__dir__}/reloader"
   autoload :RouteListing, "#{__dir__}/route_listing"
+  autoload :ServerConfig, "#{__dir__}/server_config"
   autoload :StaticFiles, "#{__dir__}/static_files"
   autoload :Template, "#{__dir__}/template"
   autoload :TemplateStore, "#{__dir__}/template_store"

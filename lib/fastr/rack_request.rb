@@ -110,7 +110,7 @@ module Fastr
 
     # Keeps Rack's multipart parser from nesting names: that is {NestedParams}' work.
     module PairCollector
-      module_function
+      extend self # rubocop:disable Style/ModuleFunction -- Rack calls the collection and the module alike
 
       # @return [Array] the collection Rack fills
       def make_params

@@ -124,12 +124,13 @@ module Fastr
       raise @boot_error if @boot_error
 
       prepare_endpoints
-      id, captures = router.table.match(request.method, request.path)
-      case id
-      when nil then ErrorResponse.not_found(request, self)
-      when Integer then @endpoints[id].call(request, captures)
-      else ErrorResponse.method_not_allowed(request, [id, *captures])
-      end
+      found = router.table.match(request.method, request.path)
+      return ErrorResponse.not_found(request, self) if found.nil?
+
+      id, captures = found
+      return ErrorResponse.method_not_allowed(request, found) unless id.is_a?(Integer)
+
+      @endpoints[id].call(request, captures)
     end
 
     def plugin_before_dispatch(env)
