@@ -26,6 +26,12 @@ module AsyncRecord
       pending
     end
 
+    # @return [Boolean] whether a callback wants the error as its second argument
+    # @api private
+    def self.takes_error?(block)
+      block.parameters.count { |kind, _| %i[req opt].include?(kind) } > 1
+    end
+
     # @api private
     def initialize(block = nil)
       @mutex = Mutex.new
@@ -124,8 +130,7 @@ module AsyncRecord
     private
 
     def listen(block)
-      taken = block.parameters.count { |kind, _| %i[req opt].include?(kind) }
-      return on_success(&block) if taken < 2
+      return on_success(&block) unless Pending.takes_error?(block)
 
       on_success { |value| block.call(value, nil) }
       on_error { |error| block.call(nil, error) }

@@ -49,6 +49,14 @@ module AsyncRecord
         new(database, database.complete { |pool, sink| pool.begin(sink, options) })
       end
 
+      # @return [Proc] the block, which takes its transaction back when it raises
+      # @api private
+      def guarded(block)
+        return proc { |transaction| attempt(transaction) { block.call(transaction) } } unless Pending.takes_error?(block)
+
+        proc { |transaction, error| attempt(transaction) { block.call(transaction, error) } }
+      end
+
       private
 
       def open(database, **options, &block)
@@ -58,6 +66,13 @@ module AsyncRecord
         ensure
           transaction.run_hooks
         end
+      end
+
+      def attempt(transaction)
+        yield
+      rescue StandardError
+        transaction.rollback if transaction&.open?
+        raise
       end
 
       def with_retries(retries)
