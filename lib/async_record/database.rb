@@ -5,6 +5,7 @@
 # Refuses to build SQL.
 
 require "fastr/completion"
+require "fastr/native_loader"
 require "uri"
 
 module AsyncRecord

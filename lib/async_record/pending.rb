@@ -22,7 +22,9 @@ module AsyncRecord
     def self.spawn(block = nil, &work)
       pending = new(block)
       context = Context.current
-      Fastr::Dispatcher.schedule { Context.within(context) { pending.run(work) } }
+      dispatcher = Fastr::Dispatcher.instance
+      dispatcher.ensure_running
+      dispatcher.next_tick(-> { Context.within(context) { pending.run(work) } })
       pending
     end
 
@@ -100,7 +102,10 @@ module AsyncRecord
     # @param seconds [Numeric]
     # @return [self]
     def timeout(seconds)
-      Fastr::Completion.start { |sink| Fastr::Native.timer(sink, seconds) }.callback { expire(seconds) } unless settled?
+      return self if settled?
+
+      @timer = Fastr::Completion.start { |sink| Fastr::Native.timer(sink, seconds) }
+      @timer.callback { expire(seconds) }.errback { nil } # cancelled: the result was in time
       self
     end
 
@@ -151,6 +156,7 @@ module AsyncRecord
         @state = state
         [state == :done ? @on_success : @on_error, @waiters]
       end
+      @timer&.cancel
       waiters.each { |queue| queue << true }
       deliver(callbacks, result, waiters)
       true
