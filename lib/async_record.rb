@@ -26,10 +26,6 @@ require_relative "async_record/base"
 #   class User < AsyncRecord::Base; end
 #   User.where(age: 18..).order(:name).each { |user| puts user.name }
 module AsyncRecord
-  autoload :Migration, "async_record/migration"
-  autoload :Migrator, "async_record/migrator"
-  autoload :CLI, "async_record/cli"
-
   PRIMARY = :primary
   private_constant :PRIMARY
 

@@ -241,13 +241,6 @@ module AsyncRecord
       @async
     end
 
-    # @return [Boolean] whether nothing can match
-    def none?(*pattern, &block)
-      return to_a.none?(*pattern, &block) unless pattern.empty?
-
-      block || !@none ? absent?(&block) : answer(true, block)
-    end
-
     # @api private
     # @return [Boolean] whether UPDATE and DELETE need a subquery
     def complex?

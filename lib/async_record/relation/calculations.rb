@@ -95,6 +95,13 @@ module AsyncRecord
         perform(block) { !present_now? }
       end
 
+      # With arguments Array's meaning, over the loaded records.
+      #
+      # @return [Boolean, Pending]
+      def none?(*pattern, &block)
+        pattern.empty? ? empty?(&block) : to_a.none?(*pattern)
+      end
+
       protected
 
       def plucked(names)
