@@ -47,7 +47,6 @@ module AsyncRecord
       # @param name [String, Symbol]
       def table_name=(name)
         forget_schema
-        @quoted_table_name = nil
         @table_name = name.to_s.dup.freeze
       end
 
@@ -88,15 +87,6 @@ module AsyncRecord
         @database || (equal?(Base) ? AsyncRecord.database : superclass.database)
       end
       alias connection database
-
-      # @return [String]
-      # @api private
-      def quoted_table_name
-        dialect = database.dialect
-        return @quoted_table_name.last if @quoted_table_name && @quoted_table_name.first.equal?(dialect)
-
-        (@quoted_table_name = [dialect, dialect.quote(table_name)]).last
-      end
 
       # @return [String]
       def inspect

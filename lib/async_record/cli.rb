@@ -50,7 +50,7 @@ module AsyncRecord
       @err = err
       @root = root
       @env = env
-      @options = { steps: Integer(env["STEP"] || 1), sql: false, force: false, database: nil, folder: "db/migrate",
+      @options = { steps: env["STEP"] || 1, sql: false, force: false, database: nil, folder: "db/migrate",
                    target: env["VERSION"] }
     end
 
@@ -59,10 +59,11 @@ module AsyncRecord
       command, *rest = parser.parse(arguments)
       return help if command.nil? || command == "help"
       return unknown(command) unless COMMANDS.key?(command)
+      raise Error, "#{command} takes no #{rest.first.inspect}" if rest.size > (command == "new" ? 1 : 0)
 
       public_send(command, *rest)
       0
-    rescue Error, OptionParser::ParseError, SystemCallError, ArgumentError => e
+    rescue Error, OptionParser::ParseError, SystemCallError => e
       @err.puts("fastr db: #{e.message}")
       1
     end
@@ -96,7 +97,10 @@ module AsyncRecord
 
     # Undoes the last migrations.
     def rollback
-      count = migrator.rollback(@options[:steps])
+      steps = Integer(@options[:steps], exception: false)
+      raise Error, "STEP is a number above 0, not #{@options[:steps].inspect}" unless steps&.positive?
+
+      count = migrator.rollback(steps)
       @out.puts("nothing to roll back") if count.zero?
     end
 

@@ -22,13 +22,17 @@ module AsyncRecord
 
   # Writes one statement. Subqueries write into the same buffer, so that numbered placeholders stay right.
   class Compiler
+    # Enough for most statements, so that the buffer does not grow in steps.
+    CAPACITY = 500
+    private_constant :CAPACITY
+
     # @return [Dialect]
     attr_reader :dialect
 
     # @param dialect [Dialect]
     # @param table_name [String]
     # @param table [Table, nil] nil while the schema is not known
-    def initialize(dialect, table_name, table, buffer = +"", binds = [])
+    def initialize(dialect, table_name, table, buffer = String.new(capacity: CAPACITY), binds = [])
       @dialect = dialect
       @table_name = table_name
       @table = table
@@ -78,10 +82,26 @@ module AsyncRecord
     # @yieldparam item each item, with the separator between two
     # @return [void]
     def join(items, separator)
-      items.each_with_index do |item, index|
-        @buffer << separator if index.positive?
+      first = true
+      items.each do |item|
+        first ? first = false : @buffer << separator
         yield item
       end
+    end
+
+    # Appends the table's name.
+    # @return [void]
+    def source
+      @buffer << (@table ? @table.quoted_name : @dialect.quote(@table_name))
+    end
+
+    # Appends the list of all columns: by name where they are known, so that a table altered meanwhile changes nothing.
+    # @return [void]
+    def all_columns
+      return @buffer << @table.select_list if @table
+
+      source
+      @buffer << ".*"
     end
 
     # @param name [Symbol, String, Sql]
@@ -121,6 +141,7 @@ module AsyncRecord
     # @return [void]
     def comparison(name, value)
       case value
+      when String, Integer then equality(name, value)
       when nil then @buffer << column(name) << " IS NULL"
       when Array then list(name, value)
       when Range then range(name, value)
@@ -128,9 +149,7 @@ module AsyncRecord
       when Sql
         @buffer << column(name) << " = "
         parenthesized { expression(value) }
-      else
-        @buffer << column(name) << " = "
-        bind(cast(name, value))
+      else equality(name, value)
       end
     end
 
@@ -142,6 +161,11 @@ module AsyncRecord
     end
 
     private
+
+    def equality(name, value)
+      @buffer << column(name) << " = "
+      bind(cast(name, value))
+    end
 
     def other_column(name)
       return name.text if name.is_a?(Sql)
@@ -205,7 +229,10 @@ module AsyncRecord
     end
 
     def range(name, range)
-      low, high = [range.begin, range.end].map { |edge| infinite?(edge) ? nil : edge }
+      low = range.begin
+      high = range.end
+      low = nil if infinite?(low)
+      high = nil if infinite?(high)
       return open_range(name, low, high, range.exclude_end?) if low.nil? || high.nil? || range.exclude_end?
 
       @buffer << column(name) << " BETWEEN "
@@ -215,17 +242,18 @@ module AsyncRecord
     end
 
     def open_range(name, low, high, exclusive)
-      sides = []
-      sides << [" >= ", low] unless low.nil?
-      sides << [exclusive ? " < " : " <= ", high] unless high.nil?
-      return @buffer << "1=1" if sides.empty?
+      return @buffer << "1=1" if low.nil? && high.nil?
 
-      parenthesized do
-        join(sides, " AND ") do |operator, edge|
-          @buffer << column(name) << operator
-          bind(cast(name, edge))
-        end
-      end
+      @buffer << "("
+      edge(name, " >= ", low) unless low.nil?
+      @buffer << " AND " unless low.nil? || high.nil?
+      edge(name, exclusive ? " < " : " <= ", high) unless high.nil?
+      @buffer << ")"
+    end
+
+    def edge(name, operator, value)
+      @buffer << column(name) << operator
+      bind(cast(name, value))
     end
 
     def infinite?(edge)

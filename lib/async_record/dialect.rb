@@ -150,7 +150,7 @@ module AsyncRecord
     # @raise [ArgumentError] for a value no column can hold
     def bind(value)
       case value
-      when nil, true, false, Integer, Float, String then value
+      when String, Integer, nil, true, false, Float then value
       when Symbol then value.name
       when BigDecimal, Time, Date then bind_exact(value)
       when Hash, Array then JSON.generate(value)

@@ -136,9 +136,9 @@ module AsyncRecord
     def read_semicolon
       return refuse("a semicolon; one statement at a time") unless @script || @scanner.check(/;\s*\z/)
 
-      @scanner.getch
-      return unless @script
+      return @scanner.terminate unless @script
 
+      @scanner.getch
       inside_trigger? ? @buffer << ";" : cut_statement
     end
 

@@ -45,7 +45,9 @@ module AsyncRecord
     # @return [Table, nil] nil if the database has no such table; waits the first time
     # @api private
     def table
-      database.schema.table(table_name).tap { |table| learn(table) unless table.equal?(@learned) }
+      found = database.schema.table(table_name)
+      learn(found) unless found.equal?(@learned)
+      found
     end
 
     # @return [Table, nil] what is known already
@@ -70,12 +72,6 @@ module AsyncRecord
       database.dialect
     rescue ConfigurationError
       Dialect.for(:sqlite)
-    end
-
-    # @return [String] the columns of a SELECT
-    # @api private
-    def select_list
-      table&.select_list || "#{quoted_table_name}.*"
     end
 
     # @return [String, nil] the statement behind `find`, made once per table

@@ -62,6 +62,8 @@ module AsyncRecord
     attr_reader :names
     # @return [Array<String>] the primary key's columns
     attr_reader :primary_key
+    # @return [String] the quoted table
+    attr_reader :quoted_name
     # @return [String] every column, quoted and qualified, for a SELECT
     attr_reader :select_list
 
@@ -70,6 +72,7 @@ module AsyncRecord
     # @param dialect [Dialect]
     def initialize(name, columns, dialect)
       @name = name
+      @quoted_name = dialect.quote(name)
       @columns = columns.freeze
       @names = columns.map(&:name).freeze
       @by_name = index(columns) { |column| column }

@@ -1,21 +1,6 @@
 # frozen_string_literal: true
 
 # Owns the doubles for AsyncRecord's unit specs: a database whose pool records every statement and answers from a list.
-# Nothing of it is native; where the product's dispatcher is not built, a thread stands in for it.
-
-begin
-  require "fastr/completion"
-rescue LoadError
-  $LOADED_FEATURES << "fastr/completion.rb"
-  # A stand-in: callbacks run in a thread each, in order of starting.
-  module Fastr
-    module Dispatcher
-      def self.schedule(&block)
-        Thread.new(&block).tap { |thread| thread.report_on_exception = false }
-      end
-    end
-  end
-end
 
 require "async_record"
 

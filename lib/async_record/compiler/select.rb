@@ -34,7 +34,8 @@ module AsyncRecord
       # FROM and everything after it.
       # @return [Compiler]
       def body
-        @compiler << " FROM " << @relation.model.quoted_table_name
+        @compiler << " FROM "
+        @compiler.source
         joins
         conditions(" WHERE ", @relation.conditions)
         group
@@ -56,7 +57,7 @@ module AsyncRecord
       private
 
       def list(columns)
-        return @compiler << @relation.model.select_list if columns.nil? || columns.empty?
+        return @compiler.all_columns if columns.nil? || columns.empty?
 
         @compiler.join(columns, ", ") { |column| selected(column) }
       end

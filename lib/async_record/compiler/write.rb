@@ -21,7 +21,8 @@ module AsyncRecord
       # @param returning [Array, nil] columns; nil for none
       # @return [Compiler]
       def insert(columns, rows, upsert: nil, returning: nil)
-        @compiler << "INSERT INTO " << @model.quoted_table_name
+        @compiler << "INSERT INTO "
+        @compiler.source
         columns.empty? ? @compiler << @dialect.default_values : values(columns, rows)
         @compiler << upsert_clause(upsert, columns) if upsert
         returning(returning)
@@ -31,7 +32,9 @@ module AsyncRecord
       # @param relation [Relation]
       # @return [Compiler]
       def update(changes, relation, returning: nil)
-        @compiler << "UPDATE " << @model.quoted_table_name << " SET "
+        @compiler << "UPDATE "
+        @compiler.source
+        @compiler << " SET "
         @compiler.join(changes, ", ") do |column, value|
           @compiler << bare(column) << " = "
           value.is_a?(Sql) ? @compiler.expression(value) : @compiler.bind_for(column, value)
@@ -43,7 +46,8 @@ module AsyncRecord
       # @param relation [Relation]
       # @return [Compiler]
       def delete(relation, returning: nil)
-        @compiler << "DELETE FROM " << @model.quoted_table_name
+        @compiler << "DELETE FROM "
+        @compiler.source
         restrict(relation)
         returning(returning)
       end
