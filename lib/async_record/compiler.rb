@@ -164,7 +164,7 @@ module AsyncRecord
 
     def equality(name, value)
       @buffer << column(name) << " = "
-      bind(cast(name, value))
+      bind(comparable(name, value))
     end
 
     def other_column(name)
@@ -187,6 +187,12 @@ module AsyncRecord
     def unknown(name)
       near = @table.nearest(name)
       raise UnknownColumn, "#{@table_name} has no column #{name.inspect}#{near && "; did you mean #{near.inspect}?"}"
+    end
+
+    # A number that no column can hold still compares rightly as a Float.
+    def comparable(name, value)
+      value = cast(name, value)
+      value.is_a?(Integer) && value.bit_length > 63 ? value.to_f : value
     end
 
     def cast(name, value)
@@ -217,7 +223,7 @@ module AsyncRecord
     end
 
     def members(name, values)
-      values = values.map { |value| cast(name, value) }
+      values = values.map { |value| comparable(name, value) }
       if @dialect.array_binds?
         @buffer << column(name) << " = ANY("
         @binds << values.map { |value| @dialect.bind(value) }
@@ -236,9 +242,9 @@ module AsyncRecord
       return open_range(name, low, high, range.exclude_end?) if low.nil? || high.nil? || range.exclude_end?
 
       @buffer << column(name) << " BETWEEN "
-      bind(cast(name, low))
+      bind(comparable(name, low))
       @buffer << " AND "
-      bind(cast(name, high))
+      bind(comparable(name, high))
     end
 
     def open_range(name, low, high, exclusive)
@@ -253,7 +259,7 @@ module AsyncRecord
 
     def edge(name, operator, value)
       @buffer << column(name) << operator
-      bind(cast(name, value))
+      bind(comparable(name, value))
     end
 
     def infinite?(edge)

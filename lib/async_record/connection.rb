@@ -18,7 +18,7 @@ module AsyncRecord
       def initialize(options)
         path = options.fetch(:database) { raise ConfigurationError, "give :database => \"path/to/file.db\"" }
         limits = options.reject { |key, _| %i[database connections].include?(key) }
-        limits[:readers] = options[:connections] if options[:connections]
+        limits[:size] = options[:connections] if options[:connections]
         super("sqlite:#{path}", **limits)
       end
     end

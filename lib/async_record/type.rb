@@ -56,6 +56,7 @@ module AsyncRecord
       when :float, :decimal then number(kind, value)
       when :date then date(value)
       when :json then json(value)
+      when :blob then value.is_a?(String) ? value.b : value
       else value
       end
     end
@@ -80,11 +81,19 @@ module AsyncRecord
 
     def string(value)
       case value
-      when String then value
+      when String then text(value)
       when Symbol then value.name
       when Numeric then value.is_a?(BigDecimal) ? value.to_s("F") : value.to_s
       else value
       end
+    end
+
+    # What comes from a socket has no encoding; as a blob it would equal no text.
+    def text(value)
+      return value unless value.encoding == Encoding::BINARY
+
+      utf8 = value.dup.force_encoding(Encoding::UTF_8)
+      utf8.valid_encoding? ? utf8 : value
     end
 
     def boolean(value)
@@ -160,7 +169,7 @@ module AsyncRecord
     def blank_to_nil(text)
       text.strip.empty? ? nil : text
     end
-    private_class_method :integer, :string, :boolean, :number, :float, :decimal, :datetime, :date, :json, :parse_time,
+    private_class_method :integer, :string, :text, :boolean, :number, :float, :decimal, :datetime, :date, :json, :parse_time,
                          :blank_to_nil
   end
   private_constant :Type

@@ -138,10 +138,14 @@ module AsyncRecord
         return nil if key.nil? || @none
 
         key = model.cast_key(key)
-        fast = bare? && model.find_statement
+        fast = bare? && !huge?(key) && model.find_statement
         return where(model.primary_key => key).limited(nil) unless fast
 
         model.instantiate_all(run(Statement.new(fast, [database.dialect.bind(key), 1]))).first
+      end
+
+      def huge?(key)
+        key.is_a?(Integer) && key.bit_length > 63
       end
 
       def find_many(keys, block)
