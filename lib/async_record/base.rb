@@ -74,10 +74,11 @@ module AsyncRecord
 
       # Sets the database of this class and its subclasses.
       #
-      # @param database [Database, String] or a URL
+      # @param database [Database, String, nil] or a URL; nil takes the setting back
       # @return [void]
       def set_connection(database) # rubocop:disable Naming/AccessorMethodName -- the name is the contract
-        @database = database.is_a?(Database) ? database : Database.new(database)
+        @database = database.is_a?(String) ? Database.new(database) : database
+        forget_schema unless equal?(Base)
       end
       alias connects_to set_connection
 

@@ -104,7 +104,7 @@ module AsyncRecord
       @buffer << ".*"
     end
 
-    # @param name [Symbol, String, Sql]
+    # @param name [Symbol, String, Sql, Array(String, String)] an Array is a table and its column
     # @return [String] the qualified, quoted column, or the trusted text
     # @raise [UnknownColumn]
     def column(name)
@@ -170,12 +170,15 @@ module AsyncRecord
     def other_column(name)
       return name.text if name.is_a?(Sql)
 
-      text = name.to_s
-      table, dot, column = text.rpartition(".")
-      return unknown_or_quoted(text) if dot.empty?
-      return unknown_or_quoted(column) if table == @table_name
+      table, column = name.is_a?(Array) ? name : split(name.to_s)
+      return unknown_or_quoted(column) if table.nil? || table == @table_name
 
       @dialect.qualify(table, column)
+    end
+
+    def split(text)
+      table, dot, column = text.rpartition(".")
+      dot.empty? ? [nil, text] : [table, column]
     end
 
     def unknown_or_quoted(name)
@@ -197,7 +200,7 @@ module AsyncRecord
 
     def cast(name, value)
       kind = @table && @table[name]&.kind
-      return value if kind.nil? || kind == :any
+      return value if kind.nil? || kind == :any || value.nil?
 
       value = value.id if value.is_a?(Base)
       kind == :json && !value.is_a?(String) ? JSON.generate(value) : Type.cast(kind, value)

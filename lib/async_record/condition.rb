@@ -24,7 +24,7 @@ module AsyncRecord
       pairs.map do |name, value|
         next All.new(hash(value, name.to_s)) if value.is_a?(Hash) && table.nil?
 
-        Comparison.new(table ? "#{table}.#{name}" : name, freeze_value(value))
+        Comparison.new(table ? [table, name.to_s].freeze : name, freeze_value(value))
       end
     end
 

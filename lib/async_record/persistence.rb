@@ -59,7 +59,8 @@ module AsyncRecord
 
     # Writes columns as they are: no validation, no callbacks, no timestamps.
     # @return [true, Pending]
-    def update_columns(attributes, using: nil, &block)
+    def update_columns(attributes = {}, using: nil, **pairs, &block)
+      attributes = attributes.to_h.merge(pairs)
       in_style(block) do
         row_relation(using).update_all(attributes)
         attributes.each { |name, value| write_attribute(name.to_s, value) }

@@ -71,7 +71,7 @@ module AsyncRecord
       end
 
       def non_negative(count, name)
-        number = Integer(count)
+        number = count.is_a?(String) ? Integer(count, 10) : Integer(count)
         raise ArgumentError, "#{name} cannot be negative" if number.negative?
 
         number
