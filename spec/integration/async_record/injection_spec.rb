@@ -3,7 +3,7 @@
 # Hostile text through every public method that takes a value, a name or a fragment: as a value it is only a value, as a
 # name it is refused, and the tables are as they were.
 RSpec.describe "SQL injection" do
-  let(:database) { sqlite_database }
+  let(:database) { memory_database }
 
   hostile = [
     "1 or 1=1", "' or '1'='1", "x'; drop table users; --", '" or ""="', "`; delete from users; --", "1); drop table users; --",

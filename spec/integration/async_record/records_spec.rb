@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 RSpec.describe AsyncRecord::Base do
-  let(:database) { sqlite_database }
+  let(:database) { memory_database }
 
   before do
     database.query(<<~SQL)

@@ -2,7 +2,7 @@
 
 # What goes into a column comes out of it, for every type a migration can name, by every way of reading.
 RSpec.describe "Types on SQLite" do
-  let(:database) { sqlite_database }
+  let(:database) { memory_database }
 
   before do
     database.query(<<~SQL)
