@@ -1,1 +1,30 @@
-//! The Ruby binding.
+//! The Ruby binding of fastr: convert in, call the core, convert out. One file per Ruby class, one `define` each.
+//!
+//! Everything here runs on Ruby threads with the GVL. The only `unsafe` code is in [`raw`].
+
+mod convert;
+mod error;
+mod native;
+mod outgoing;
+mod parsing;
+mod raw;
+mod request;
+mod response;
+mod routes;
+mod rows;
+mod server;
+mod sink;
+mod waiter;
+
+use magnus::{Error, Ruby};
+
+#[magnus::init(name = "native")]
+fn init(ruby: &Ruby) -> Result<(), Error> {
+    let fastr = ruby.define_module("Fastr")?;
+    native::define(ruby, fastr)?;
+    parsing::define(ruby, fastr)?;
+    waiter::define(ruby, fastr)?;
+    request::define(ruby, fastr)?;
+    routes::define(ruby, fastr)?;
+    server::define(ruby, fastr)
+}

@@ -13,6 +13,7 @@ use crate::db::{Rows, TransactionId, Written};
 use crate::error::Error;
 use crate::http::multipart::Part;
 use crate::http::request::Request;
+use crate::operations::Operations;
 use crate::queue::EventQueue;
 use crate::waiter::Waiter;
 
@@ -63,8 +64,8 @@ pub enum Outcome {
 /// Where a completion goes.
 #[derive(Debug)]
 enum Target {
-    /// To the dispatcher, under an id.
-    Queue(Arc<EventQueue>, CompletionId),
+    /// To the dispatcher.
+    Queue(Arc<EventQueue>),
     /// To one thread that sleeps without the GVL.
     Waiter(Arc<Waiter>),
 }
@@ -72,6 +73,8 @@ enum Target {
 /// The one-shot right to complete one operation.
 #[derive(Debug)]
 pub struct Completer {
+    id: CompletionId,
+    operations: Option<Arc<Operations>>,
     target: Option<Target>,
 }
 
@@ -80,42 +83,62 @@ impl Completer {
     #[must_use]
     pub fn queue(queue: Arc<EventQueue>, id: CompletionId) -> Self {
         Self {
-            target: Some(Target::Queue(queue, id)),
+            id,
+            operations: None,
+            target: Some(Target::Queue(queue)),
         }
     }
 
     /// Completes one sleeping thread.
     #[must_use]
-    pub fn waiter(waiter: Arc<Waiter>) -> Self {
+    pub fn waiter(waiter: Arc<Waiter>, id: CompletionId) -> Self {
         Self {
+            id,
+            operations: None,
             target: Some(Target::Waiter(waiter)),
         }
     }
 
+    /// Keeps an entry in the register of cancellable operations until it completes.
+    #[must_use]
+    pub fn registered(mut self, operations: Arc<Operations>) -> Self {
+        operations.open(self.id);
+        self.operations = Some(operations);
+        self
+    }
+
+    /// The id of the operation.
+    #[must_use]
+    pub fn id(&self) -> CompletionId {
+        self.id
+    }
+
     /// Hands the result over. Never blocks, never fails: a completion is not refused.
     pub fn complete(mut self, result: Result<Outcome, Error>) {
-        if let Some(target) = self.target.take() {
-            deliver(target, result);
+        self.deliver(result);
+    }
+
+    fn deliver(&mut self, result: Result<Outcome, Error>) {
+        let Some(target) = self.target.take() else {
+            return;
+        };
+        if let Some(operations) = self.operations.take() {
+            operations.finish(self.id);
+        }
+        match target {
+            Target::Queue(queue) => queue.push(Event::Completion(self.id, result)),
+            Target::Waiter(waiter) => waiter.complete(result),
         }
     }
 }
 
 impl Drop for Completer {
     fn drop(&mut self) {
-        if let Some(target) = self.target.take() {
-            let error = if std::thread::panicking() {
-                Error::Panicked("Rust code panicked while it worked on this operation".into())
-            } else {
-                Error::Lost
-            };
-            deliver(target, Err(error));
-        }
-    }
-}
-
-fn deliver(target: Target, result: Result<Outcome, Error>) {
-    match target {
-        Target::Queue(queue, id) => queue.push(Event::Completion(id, result)),
-        Target::Waiter(waiter) => waiter.complete(result),
+        let error = if std::thread::panicking() {
+            Error::Panicked("Rust code panicked while it worked on this operation".into())
+        } else {
+            Error::Lost
+        };
+        self.deliver(Err(error));
     }
 }

@@ -7,10 +7,14 @@ pub mod db;
 pub mod error;
 pub mod event;
 pub mod http;
+pub mod operations;
+pub mod outbox;
 pub mod queue;
+pub mod reactor;
 pub mod waiter;
 
-pub(crate) mod sync;
+mod stage;
+mod sync;
 
 pub use error::Error;
 pub use event::{Completer, CompletionId, Event, Outcome, RequestId};

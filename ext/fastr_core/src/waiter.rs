@@ -81,7 +81,7 @@ impl Waiter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Completer;
+    use crate::event::{Completer, CompletionId};
     use std::sync::Arc;
 
     #[test]
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn a_completer_dropped_without_a_result_says_so() {
         let waiter = Arc::new(Waiter::default());
-        drop(Completer::waiter(Arc::clone(&waiter)));
+        drop(Completer::waiter(Arc::clone(&waiter), CompletionId(1)));
         assert!(matches!(
             waiter.wait(None),
             Waited::Completed(Err(Error::Lost))

@@ -1,6 +1,9 @@
-//! Rows and values in the core's own types: what a driver decodes into and what Ruby or JSON is made from.
+//! Rows and values in the core's own types: what a driver decodes into and what Ruby or JSON is made from. It owns no
+//! conversion: a value keeps the storage class the database gave it, and its column's kind says what it means.
 
 use std::sync::Arc;
+
+use crate::error::Error;
 
 /// Names one open transaction of one database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -30,6 +33,19 @@ pub enum Value {
     Text(String),
     /// Bytes.
     Blob(Vec<u8>),
+}
+
+impl TryFrom<u64> for Value {
+    type Error = Error;
+
+    /// Databases count in signed 64 bits: a larger number is refused rather than wrapped or rounded.
+    fn try_from(number: u64) -> Result<Self, Error> {
+        i64::try_from(number).map(Value::Integer).map_err(|_| {
+            Error::Invalid(format!(
+                "{number} does not fit a signed 64-bit column; bind it as text or as a decimal"
+            ))
+        })
+    }
 }
 
 /// What a column's values mean, from its declared type.
@@ -121,5 +137,19 @@ impl Rows {
     /// The rows, one slice each.
     pub fn iter(&self) -> impl Iterator<Item = &[Value]> {
         self.values.chunks_exact(self.columns.len().max(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_beyond_63_bits_is_refused() {
+        assert_eq!(Value::try_from(7_u64), Ok(Value::Integer(7)));
+        assert!(matches!(
+            Value::try_from(u64::MAX),
+            Err(Error::Invalid(text)) if text.contains("18446744073709551615")
+        ));
     }
 }

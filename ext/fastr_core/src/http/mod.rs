@@ -1,8 +1,20 @@
 //! The HTTP server, from the socket to the event queue and back.
 
+pub mod body;
+mod connection;
 pub mod form;
 pub mod guard;
+mod guarded_stream;
+mod lazy_timer;
+pub mod limits;
+mod listener;
 pub mod multipart;
 pub mod request;
+pub mod responder;
 pub mod routes;
+pub mod server;
+mod service;
 pub mod static_files;
+mod tracked;
+
+pub use server::{Server, ServerOptions};

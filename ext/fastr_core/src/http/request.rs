@@ -1,5 +1,38 @@
-//! A request as the dispatcher gets it.
+//! A request as the dispatcher gets it: parsed, matched to its route, with the right to answer it.
+
+use std::net::SocketAddr;
+
+use http::request::Parts;
+
+use crate::event::RequestId;
+use crate::http::body::RequestBody;
+use crate::http::responder::Responder;
+use crate::http::routes::RouteId;
+
+/// Where a connection came from and arrived.
+#[derive(Debug, Clone, Copy)]
+pub struct Peer {
+    /// The client's address.
+    pub remote: SocketAddr,
+    /// The address the client reached us at.
+    pub local: SocketAddr,
+}
 
 /// One request.
 #[derive(Debug)]
-pub struct Request {}
+pub struct Request {
+    /// Its name within the process.
+    pub id: RequestId,
+    /// Method, target, version and headers as they arrived.
+    pub head: Parts,
+    /// The connection's two ends.
+    pub peer: Peer,
+    /// The route that the table found; none when the Ruby side takes every request.
+    pub route: Option<RouteId>,
+    /// The route's captures, decoded, in the order of its pattern.
+    pub captures: Vec<String>,
+    /// The body.
+    pub body: RequestBody,
+    /// The right to answer.
+    pub responder: Responder,
+}

@@ -23,3 +23,9 @@ pub struct Part {
     /// The content.
     pub content: Content,
 }
+pub async fn parse(
+    _c: &str,
+    _b: impl futures_util::Stream<Item = Result<Bytes, crate::Error>>,
+) -> Result<Vec<Part>, crate::Error> {
+    Ok(vec![])
+}

@@ -1,0 +1,88 @@
+//! The core's errors as Ruby exceptions: which class each becomes, and the edge where panics stop.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use fastr_core::Error as CoreError;
+use fastr_core::error::{DatabaseError, DatabaseErrorKind};
+use magnus::prelude::*;
+use magnus::{Error, Exception, ExceptionClass, RModule, Ruby, kwargs};
+
+/// Runs a binding method's body; a panic in it becomes an ordinary `Fastr::InternalError`, which `rescue` can catch.
+pub(crate) fn guard<T>(body: impl FnOnce(&Ruby) -> Result<T, Error>) -> Result<T, Error> {
+    let ruby = Ruby::get().expect("binding methods run on Ruby threads with the GVL");
+    match catch_unwind(AssertUnwindSafe(|| body(&ruby))) {
+        Ok(result) => result,
+        Err(panic) => Err(raise(&ruby, &CoreError::Panicked(panic_text(&*panic)))),
+    }
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("Rust code panicked: {}", text.unwrap_or("no message"))
+}
+
+/// The error to return to magnus.
+pub(crate) fn raise(ruby: &Ruby, error: &CoreError) -> Error {
+    match exception(ruby, error) {
+        Ok(exception) => Error::from(exception),
+        Err(error) => error,
+    }
+}
+
+/// The exception object for an error.
+pub(crate) fn exception(ruby: &Ruby, error: &CoreError) -> Result<Exception, Error> {
+    let message = error.to_string();
+    match error {
+        CoreError::BadRequest { status, .. } => {
+            class(ruby, "Fastr", "RequestError")?.new_instance((message, *status))
+        }
+        CoreError::Database(error) => database(ruby, error),
+        CoreError::Invalid(_) => ruby.exception_arg_error().new_instance((message,)),
+        other => class(ruby, "Fastr", name(other))?.new_instance((message,)),
+    }
+}
+
+fn name(error: &CoreError) -> &'static str {
+    match error {
+        CoreError::Bind(_) => "BindError",
+        CoreError::NotRunning(_) => "ReactorError",
+        CoreError::Cancelled => "CancelledError",
+        CoreError::TimedOut(_) => "TimeoutError",
+        CoreError::AlreadySent => "AlreadySentError",
+        CoreError::Disconnected => "DisconnectedError",
+        CoreError::Lost | CoreError::Panicked(_) => "InternalError",
+        CoreError::Io(_)
+        | CoreError::BadRequest { .. }
+        | CoreError::Invalid(_)
+        | CoreError::Database(_) => "Error",
+    }
+}
+
+fn database(ruby: &Ruby, error: &DatabaseError) -> Result<Exception, Error> {
+    let name = match error.kind {
+        DatabaseErrorKind::Connection => "ConnectionError",
+        DatabaseErrorKind::PoolTimeout => "PoolTimeout",
+        DatabaseErrorKind::Query => "QueryError",
+        DatabaseErrorKind::Unique => "UniqueViolation",
+        DatabaseErrorKind::ForeignKey => "ForeignKeyViolation",
+        DatabaseErrorKind::NotNull => "NotNullViolation",
+        DatabaseErrorKind::Check => "CheckViolation",
+        DatabaseErrorKind::Constraint => "ConstraintViolation",
+        DatabaseErrorKind::Busy => "BusyError",
+        DatabaseErrorKind::QueryTimeout => "QueryTimeout",
+        DatabaseErrorKind::Cancelled => "Cancelled",
+        DatabaseErrorKind::Decode => "DecodeError",
+        DatabaseErrorKind::TransactionClosed => "TransactionClosed",
+    };
+    let details = kwargs!("sql" => error.sql.as_deref(), "code" => error.code, "constraint" => error.constraint.as_deref());
+    class(ruby, "AsyncRecord", name)?.funcall("new", (error.message.as_str(), details))
+}
+
+fn class(ruby: &Ruby, module: &str, name: &str) -> Result<ExceptionClass, Error> {
+    ruby.class_object()
+        .const_get::<_, RModule>(module)?
+        .const_get(name)
+}

@@ -1,0 +1,227 @@
+//! `Fastr::Native`: the process-wide reactor, the dispatcher's wait, and operations that belong to no object.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use fastr_core::queue::Drained;
+use fastr_core::reactor::Reactor;
+use fastr_core::{CompletionId, Error as CoreError, Event};
+use magnus::prelude::*;
+use magnus::{Error, RArray, RModule, Ruby, Value, function};
+
+use crate::convert;
+use crate::error::{guard, raise};
+use crate::outgoing;
+use crate::raw::{fd, gvl};
+use crate::request;
+use crate::sink::Sink;
+
+struct Running {
+    reactor: Arc<Reactor>,
+    process: u32,
+}
+
+/// Only Ruby threads lock it, and only with the GVL held for the few instructions it takes.
+static RUNNING: Mutex<Option<Running>> = Mutex::new(None);
+
+fn running() -> MutexGuard<'static, Option<Running>> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The reactor of this process, started on first use. One inherited through `fork` has no threads here: it is left
+/// alone (its descriptors belong to the parent) and a new one is made.
+pub(crate) fn reactor() -> Result<Arc<Reactor>, CoreError> {
+    let mut slot = running();
+    let process = std::process::id();
+    if let Some(running) = slot.as_ref().filter(|running| running.process == process) {
+        return Ok(Arc::clone(&running.reactor));
+    }
+    if let Some(inherited) = slot.take() {
+        std::mem::forget(inherited);
+        outgoing::forget();
+    }
+    let reactor = Reactor::start()?;
+    *slot = Some(Running {
+        reactor: Arc::clone(&reactor),
+        process,
+    });
+    Ok(reactor)
+}
+
+fn started(ruby: &Ruby) -> Result<Arc<Reactor>, Error> {
+    reactor().map_err(|error| raise(ruby, &error))
+}
+
+fn start() -> Result<(), Error> {
+    guard(|ruby| started(ruby).map(|_| ()))
+}
+
+fn is_running() -> bool {
+    running()
+        .as_ref()
+        .is_some_and(|running| running.process == std::process::id())
+}
+
+/// Ends the reactor thread. The join happens without the GVL.
+fn stop() -> Result<(), Error> {
+    guard(|_| {
+        let Some(inner) = running().take() else {
+            return Ok(());
+        };
+        if inner.process == std::process::id() {
+            gvl::without_gvl(|| inner.reactor.stop(), &|| {});
+        } else {
+            std::mem::forget(inner);
+        }
+        Ok(())
+    })
+}
+
+/// Sleeps without the GVL until there are events, and returns them as one flat Array: a `Fastr::Request`; an Integer
+/// completion id followed by its value; `:tick`; `:closed` followed by a request id. Empty after the limit.
+fn wait(ruby: &Ruby, limit: Option<f64>) -> Result<RArray, Error> {
+    guard(|_| {
+        let reactor = started(ruby)?;
+        outgoing::flush(&reactor);
+        let mut events = Vec::new();
+        let queue = reactor.queue();
+        let drained = gvl::without_gvl(|| queue.drain(&mut events, convert::limit(limit)), &|| {
+            queue.interrupt()
+        });
+        if drained == Some(Drained::Events) {
+            return batch(ruby, events);
+        }
+        gvl::check_interrupts()?;
+        Ok(ruby.ary_new())
+    })
+}
+
+fn batch(ruby: &Ruby, events: Vec<Event>) -> Result<RArray, Error> {
+    let batch = ruby.ary_new_capa(events.len() * 2);
+    for event in events {
+        match event {
+            Event::Request(request) => batch.push(request::wrap(*request))?,
+            Event::Completion(CompletionId(id), result) => {
+                batch.push(id)?;
+                batch.push(convert::result(ruby, result)?)?;
+            }
+            Event::Closed(id) => {
+                batch.push(ruby.to_symbol("closed"))?;
+                batch.push(id.0)?;
+            }
+            Event::Tick => batch.push(ruby.to_symbol("tick"))?,
+        }
+    }
+    Ok(batch)
+}
+
+/// Marks the calling thread as the dispatcher's: it flushes its answers once per batch.
+fn dispatch_here(dispatches: bool) {
+    outgoing::this_thread_flushes(dispatches);
+}
+
+/// Makes the dispatcher look at its inbox. Callable from any thread and in a trap handler.
+fn tick() -> Result<(), Error> {
+    guard(|ruby| {
+        started(ruby)?.queue().tick();
+        Ok(())
+    })
+}
+
+/// Hands the answers given so far to the reactor.
+fn flush() -> Result<(), Error> {
+    guard(|ruby| {
+        outgoing::flush(&*started(ruby)?);
+        Ok(())
+    })
+}
+
+/// Completes with nil after so many seconds.
+fn timer(sink: Sink, seconds: f64) -> Result<(), Error> {
+    guard(|ruby| {
+        let reactor = started(ruby)?;
+        reactor.timer(sink.completer(&reactor), convert::seconds(seconds));
+        Ok(())
+    })
+}
+
+/// Completes with the readiness bits of a descriptor, 0 after the limit.
+fn wait_fd(sink: Sink, descriptor: i32, bits: u8, limit: Option<f64>) -> Result<(), Error> {
+    guard(|ruby| {
+        let reactor = started(ruby)?;
+        let duplicate = fd::duplicate(descriptor).map_err(|error| raise(ruby, &error.into()))?;
+        reactor.wait_fd(
+            sink.completer(&reactor),
+            duplicate,
+            bits,
+            convert::limit(limit),
+        );
+        Ok(())
+    })
+}
+
+/// Completes with the addresses of a host, as Strings.
+fn resolve(sink: Sink, host: String) -> Result<(), Error> {
+    guard(|ruby| {
+        let reactor = started(ruby)?;
+        reactor.resolve(sink.completer(&reactor), host);
+        Ok(())
+    })
+}
+
+/// Cancels a pending operation; whether it was still pending.
+fn cancel(id: u64) -> Result<bool, Error> {
+    guard(|_| {
+        let reactor = running()
+            .as_ref()
+            .map(|running| Arc::clone(&running.reactor));
+        Ok(reactor.is_some_and(|reactor| reactor.operations().cancel(CompletionId(id))))
+    })
+}
+
+/// How much is pending: events on the queue, operations that can be cancelled.
+fn stats(ruby: &Ruby) -> Result<Value, Error> {
+    guard(|_| {
+        let reactor = running()
+            .as_ref()
+            .map(|running| Arc::clone(&running.reactor));
+        let stats = ruby.hash_new();
+        stats.aset(
+            ruby.to_symbol("queue"),
+            reactor.as_ref().map_or(0, |reactor| reactor.queue().len()),
+        )?;
+        stats.aset(
+            ruby.to_symbol("operations"),
+            reactor
+                .as_ref()
+                .map_or(0, |reactor| reactor.operations().len()),
+        )?;
+        Ok(stats.as_value())
+    })
+}
+
+/// Panics, so that the specs can show what a Rust panic does to a process.
+fn panic_on_purpose() -> Result<(), Error> {
+    guard(|_| panic!("on purpose"))
+}
+
+/// The longest time there is, for callers that mean "for ever".
+pub(crate) const FOR_EVER: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
+
+pub(crate) fn define(ruby: &Ruby, fastr: RModule) -> Result<(), Error> {
+    let native = fastr.define_module("Native")?;
+    let _ = ruby;
+    native.define_singleton_method("start", function!(start, 0))?;
+    native.define_singleton_method("running?", function!(is_running, 0))?;
+    native.define_singleton_method("stop", function!(stop, 0))?;
+    native.define_singleton_method("wait", function!(wait, 1))?;
+    native.define_singleton_method("dispatch_here", function!(dispatch_here, 1))?;
+    native.define_singleton_method("tick", function!(tick, 0))?;
+    native.define_singleton_method("flush", function!(flush, 0))?;
+    native.define_singleton_method("timer", function!(timer, 2))?;
+    native.define_singleton_method("wait_fd", function!(wait_fd, 4))?;
+    native.define_singleton_method("resolve", function!(resolve, 2))?;
+    native.define_singleton_method("cancel", function!(cancel, 1))?;
+    native.define_singleton_method("stats", function!(stats, 0))?;
+    native.define_singleton_method("panic_on_purpose", function!(panic_on_purpose, 0))
+}

@@ -1,0 +1,134 @@
+//! Ruby's status, headers and body as a response head and bytes; and a request as a Rack env.
+
+use bytes::Bytes;
+use fastr_core::http::request::Request;
+use http::header::{HeaderName, HeaderValue};
+use magnus::prelude::*;
+use magnus::r_hash::ForEach;
+use magnus::{Error, RArray, RHash, RString, Ruby, Symbol, Value};
+
+use crate::raw::env;
+use crate::request::header_of;
+
+/// The head of a response. A name or value that HTTP does not allow (CR, LF or NUL in it, above all) raises.
+pub(crate) fn head(ruby: &Ruby, status: u16, headers: RHash) -> Result<http::Response<()>, Error> {
+    let mut response = http::Response::new(());
+    *response.status_mut() = http::StatusCode::from_u16(status).map_err(|_| {
+        Error::new(
+            ruby.exception_arg_error(),
+            format!("{status} is no HTTP status (100 to 999)"),
+        )
+    })?;
+    let map = response.headers_mut();
+    headers.foreach(|name: Value, value: Value| {
+        let name = header_name(ruby, name)?;
+        if let Some(values) = RArray::from_value(value) {
+            for value in values.into_iter() {
+                map.append(name.clone(), header_value(ruby, &name, value)?);
+            }
+        } else if !value.is_nil() {
+            map.append(name.clone(), header_value(ruby, &name, value)?);
+        }
+        Ok(ForEach::Continue)
+    })?;
+    Ok(response)
+}
+
+fn header_name(ruby: &Ruby, name: Value) -> Result<HeaderName, Error> {
+    let text = match Symbol::from_value(name) {
+        Some(symbol) => symbol.name()?.into_owned(),
+        None => name.to_r_string()?.to_string()?,
+    };
+    HeaderName::from_bytes(text.as_bytes()).map_err(|_| {
+        Error::new(
+            ruby.exception_arg_error(),
+            format!("{text:?} is no header name"),
+        )
+    })
+}
+
+fn header_value(ruby: &Ruby, name: &HeaderName, value: Value) -> Result<HeaderValue, Error> {
+    let text = value.to_r_string()?;
+    HeaderValue::from_bytes(&copy(text)).map_err(|_| {
+        let message =
+            format!("the value of header {name} holds a line break or another control character");
+        Error::new(ruby.exception_arg_error(), message)
+    })
+}
+
+/// The bytes of a String.
+pub(crate) fn copy(text: RString) -> Bytes {
+    env::bytes(text)
+}
+
+/// The Rack env of a request: a copy of the template, the request's own keys, and its header fields.
+pub(crate) fn rack_env(ruby: &Ruby, request: &Request, template: RHash) -> RHash {
+    let rack = env::duplicate(template);
+    let uri = &request.head.uri;
+    let set = |key: &str, value: Value| env::store(rack, env::interned(key), value);
+    set(
+        "REQUEST_METHOD",
+        env::interned(request.head.method.as_str()).as_value(),
+    );
+    set("PATH_INFO", ruby.str_new(uri.path()).as_value());
+    set("REQUEST_PATH", ruby.str_new(uri.path()).as_value());
+    set(
+        "QUERY_STRING",
+        ruby.str_new(uri.query().unwrap_or("")).as_value(),
+    );
+    set(
+        "REQUEST_URI",
+        ruby.str_new(
+            uri.path_and_query()
+                .map_or("*", http::uri::PathAndQuery::as_str),
+        )
+        .as_value(),
+    );
+    let version = if request.head.version == http::Version::HTTP_10 {
+        "HTTP/1.0"
+    } else {
+        "HTTP/1.1"
+    };
+    set("SERVER_PROTOCOL", env::interned(version).as_value());
+    set("HTTP_VERSION", env::interned(version).as_value());
+    set(
+        "REMOTE_ADDR",
+        ruby.str_new(&request.peer.remote.ip().to_string())
+            .as_value(),
+    );
+    let (name, port) = authority(request);
+    set("SERVER_NAME", ruby.str_new(&name).as_value());
+    set("SERVER_PORT", ruby.str_new(&port).as_value());
+    for header in request.head.headers.keys() {
+        env::store(
+            rack,
+            env::header_key(header.as_str()),
+            header_of(ruby, request, header.as_str()),
+        );
+    }
+    rack
+}
+
+fn authority(request: &Request) -> (String, String) {
+    let host = request
+        .head
+        .headers
+        .get(http::header::HOST)
+        .and_then(|host| host.to_str().ok())
+        .unwrap_or("");
+    let (name, port) = match host.rsplit_once(':') {
+        Some((name, port))
+            if port.bytes().all(|byte| byte.is_ascii_digit()) && !port.is_empty() =>
+        {
+            (name, port.to_owned())
+        }
+        _ => (host, "80".to_owned()),
+    };
+    if name.is_empty() {
+        return (
+            request.peer.local.ip().to_string(),
+            request.peer.local.port().to_string(),
+        );
+    }
+    (name.to_owned(), port)
+}

@@ -1,0 +1,90 @@
+//! `Fastr::Server`: a listening server.
+
+use std::path::PathBuf;
+
+use fastr_core::http::server::Server;
+use fastr_core::http::{ServerOptions, limits::Limits};
+use magnus::prelude::*;
+use magnus::{Error, RHash, RModule, Ruby, Value, function, method, typed_data::Obj};
+
+use crate::convert;
+use crate::error::{guard, raise};
+use crate::native;
+use crate::routes::RubyRoutes;
+use crate::sink::Sink;
+
+#[magnus::wrap(class = "Fastr::Server", free_immediately)]
+pub(crate) struct RubyServer(Server);
+
+impl RubyServer {
+    fn listen(options: RHash, routes: Obj<RubyRoutes>) -> Result<Self, Error> {
+        guard(|ruby| {
+            let options = server_options(ruby, options)?;
+            let reactor = native::reactor().map_err(|error| raise(ruby, &error))?;
+            Server::listen(&reactor, options, routes.table())
+                .map(Self)
+                .map_err(|error| raise(ruby, &error))
+        })
+    }
+
+    fn port(&self) -> u16 {
+        self.0.address().port()
+    }
+
+    fn host(&self) -> String {
+        self.0.address().ip().to_string()
+    }
+
+    fn replace_routes(&self, routes: Obj<RubyRoutes>) {
+        self.0.replace_routes(routes.table());
+    }
+
+    /// Stops accepting and completes when everything is answered; with `Fastr::TimeoutError` at the deadline.
+    fn stop(&self, sink: Sink, seconds: f64) -> Result<(), Error> {
+        guard(|ruby| {
+            let reactor = native::reactor().map_err(|error| raise(ruby, &error))?;
+            self.0
+                .stop(convert::seconds(seconds), sink.completer(&reactor));
+            Ok(())
+        })
+    }
+
+    fn stats(ruby: &Ruby, this: &Self) -> Result<RHash, Error> {
+        let stats = ruby.hash_new();
+        stats.aset(ruby.to_symbol("connections"), this.0.connections())?;
+        stats.aset(ruby.to_symbol("in_flight"), this.0.in_flight())?;
+        Ok(stats)
+    }
+}
+
+fn server_options(ruby: &Ruby, given: RHash) -> Result<ServerOptions, Error> {
+    let mut options = ServerOptions::default();
+    given.foreach(|key: String, value: Value| {
+        match key.as_str() {
+            "host" => options.host = String::try_convert(value)?,
+            "port" => options.port = u16::try_convert(value)?,
+            "public" => options.public = Option::<String>::try_convert(value)?.map(PathBuf::from),
+            limit => set_limit(ruby, &mut options.limits, limit, value)?,
+        }
+        Ok(magnus::r_hash::ForEach::Continue)
+    })?;
+    Ok(options)
+}
+
+fn set_limit(ruby: &Ruby, _limits: &mut Limits, name: &str, _value: Value) -> Result<(), Error> {
+    Err(Error::new(
+        ruby.exception_arg_error(),
+        format!("no server option is called {name:?}"),
+    ))
+}
+
+pub(crate) fn define(ruby: &Ruby, fastr: RModule) -> Result<(), Error> {
+    let class = fastr.define_class("Server", ruby.class_object())?;
+    class.undef_default_alloc_func();
+    class.define_singleton_method("listen", function!(RubyServer::listen, 2))?;
+    class.define_method("port", method!(RubyServer::port, 0))?;
+    class.define_method("host", method!(RubyServer::host, 0))?;
+    class.define_method("replace_routes", method!(RubyServer::replace_routes, 1))?;
+    class.define_method("stop", method!(RubyServer::stop, 2))?;
+    class.define_method("stats", method!(RubyServer::stats, 0))
+}

@@ -1,0 +1,140 @@
+//! The public handle on one database. It owns the choice of backend from the URL and nothing else: queues,
+//! connections and limits belong to the backend.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::backend::{Backend, CancelHandle, Stats};
+use super::query::{BeginOptions, Query};
+use super::rows::TransactionId;
+use crate::error::{DatabaseError, DatabaseErrorKind, Error};
+use crate::event::Completer;
+
+/// Limits of one database. The default suits a web application.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DatabaseOptions {
+    /// SQLite: connections that read beside the one that writes (4). They are opened as the load asks for them. A
+    /// memory database has exactly one connection, whatever is said here.
+    pub readers: usize,
+    /// How many operations may wait before the next one is refused (1000).
+    pub max_waiting: usize,
+    /// How long an operation may wait for a connection (5 s).
+    pub pool_timeout: Duration,
+    /// How long a statement may run unless its query says otherwise (no limit).
+    pub query_timeout: Option<Duration>,
+    /// How long an open transaction may go without a statement before it is rolled back (30 s).
+    pub idle_in_transaction: Duration,
+    /// How long a statement waits for a lock held by another process (5 s).
+    pub busy_timeout: Duration,
+    /// Prepared statements kept per connection (128).
+    pub statement_cache: usize,
+}
+
+impl Default for DatabaseOptions {
+    fn default() -> Self {
+        Self {
+            readers: 4,
+            max_waiting: 1000,
+            pool_timeout: Duration::from_secs(5),
+            query_timeout: None,
+            idle_in_transaction: Duration::from_secs(30),
+            busy_timeout: Duration::from_secs(5),
+            statement_cache: 128,
+        }
+    }
+}
+
+/// One database. Dropping it closes it without waiting.
+///
+/// SQLite writes on one connection, in the order of submission, and reads on others that always see what was committed
+/// before they began: submit the read after the write has completed. While a transaction is open other writers wait
+/// and readers go on. In a memory database there is one connection, so *everything* outside an open transaction waits
+/// for it.
+#[derive(Debug)]
+pub struct Database {
+    backend: Box<dyn Backend>,
+}
+
+impl Database {
+    /// Prepares the database behind `url`. Neither connects nor starts a thread (the first operation does), so it is
+    /// legal before `fork`.
+    ///
+    /// SQLite: `sqlite:db/app.db`, `sqlite://db/app.db`, `sqlite:///var/app.db`, `sqlite::memory:`, or a plain path;
+    /// URLs take `?mode=ro` (read only), `?mode=rw` (must exist) or `?mode=rwc` (the default: created when missing).
+    ///
+    /// # Errors
+    /// A `Connection` error if the URL cannot be understood. A file that cannot be opened is reported by the
+    /// operations, because it may appear later.
+    pub fn open(url: &str, options: DatabaseOptions) -> Result<Arc<Self>, Error> {
+        Ok(Arc::new(Self {
+            backend: backend_for(url, options)?,
+        }))
+    }
+
+    /// Runs one statement and completes with rows, JSON or what was written. Transaction control is refused here:
+    /// use [`begin`](Self::begin) and [`finish`](Self::finish). Savepoints are plain SQL inside a transaction.
+    pub fn submit(&self, query: Query, completer: Completer) -> CancelHandle {
+        self.backend.submit(query, completer)
+    }
+
+    /// Runs a script of many statements, as migrations have them; completes with `Outcome::Done`. It stops at the
+    /// first failure and is atomic only inside a transaction.
+    pub fn execute_script(
+        &self,
+        sql: impl Into<String>,
+        transaction: Option<TransactionId>,
+        completer: Completer,
+    ) -> CancelHandle {
+        self.backend
+            .execute_script(sql.into(), transaction, completer)
+    }
+
+    /// Opens a transaction and completes with its id. Whoever cancels it must still finish the id if the completion
+    /// brings one; otherwise it is rolled back after `idle_in_transaction`.
+    pub fn begin(&self, options: BeginOptions, completer: Completer) -> CancelHandle {
+        self.backend.begin(options, completer)
+    }
+
+    /// Commits or rolls back, after everything submitted to the transaction before, and completes with
+    /// `Outcome::Done`. A commit that fails has rolled back. It waits without a limit and cannot be cancelled.
+    pub fn finish(&self, transaction: TransactionId, commit: bool, completer: Completer) {
+        self.backend.finish(transaction, commit, completer);
+    }
+
+    /// What the database is doing right now.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.backend.stats()
+    }
+
+    /// Closes the database: what waits fails, what runs is interrupted, an open transaction is rolled back. Waits up
+    /// to `limit` for the connections to end and says whether they did.
+    pub fn close(&self, limit: Duration) -> bool {
+        self.backend.close(limit)
+    }
+}
+
+fn backend_for(url: &str, options: DatabaseOptions) -> Result<Box<dyn Backend>, Error> {
+    match url.split_once("://").map(|(scheme, _)| scheme) {
+        None | Some("sqlite" | "sqlite3") => sqlite(url, options),
+        Some(scheme) => Err(DatabaseError::new(
+            DatabaseErrorKind::Connection,
+            format!("no driver for {scheme}:// is built in; use sqlite:path/to/file.db"),
+        )
+        .into()),
+    }
+}
+
+#[cfg(feature = "sqlite")]
+fn sqlite(url: &str, options: DatabaseOptions) -> Result<Box<dyn Backend>, Error> {
+    Ok(Box::new(super::sqlite::Sqlite::new(url, options)?))
+}
+
+#[cfg(not(feature = "sqlite"))]
+fn sqlite(url: &str, _options: DatabaseOptions) -> Result<Box<dyn Backend>, Error> {
+    Err(DatabaseError::new(
+        DatabaseErrorKind::Connection,
+        format!("{url} names a SQLite database and this build has no SQLite"),
+    )
+    .into())
+}

@@ -1,0 +1,155 @@
+//! SQLite on threads of its own: one connection that writes, some that read.
+//!
+//! Follow an operation through [`lanes`] (where it waits and who takes it), [`worker`] (the thread that performs it),
+//! [`connection`] (how a file is opened) and [`execute`] (one statement). This file only turns the calls of
+//! [`Backend`] into jobs; it never touches a connection, and no caller's thread ever does.
+
+mod connection;
+mod decode;
+mod error;
+mod execute;
+mod job;
+mod lanes;
+mod location;
+mod state;
+mod worker;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use self::job::{Job, Task, Ticket};
+use self::lanes::Lanes;
+use self::location::Location;
+use self::state::Lane;
+use super::backend::{Backend, CancelHandle, Stats};
+use super::pool::DatabaseOptions;
+use super::query::{BeginOptions, Query};
+use super::rows::TransactionId;
+use super::statement::{Statement, classify};
+use crate::error::{DatabaseErrorKind, Error};
+use crate::event::Completer;
+
+/// A SQLite database behind its lanes.
+#[derive(Debug)]
+pub(super) struct Sqlite {
+    lanes: Arc<Lanes>,
+    memory: bool,
+}
+
+impl Sqlite {
+    /// Understands the URL; touches neither the file system nor a thread.
+    pub(super) fn new(url: &str, options: DatabaseOptions) -> Result<Self, Error> {
+        let location = Location::parse(url)?;
+        let memory = location.is_memory();
+        Ok(Self {
+            lanes: Arc::new(Lanes::new(location, options)),
+            memory,
+        })
+    }
+
+    fn ticket(
+        &self,
+        sql: String,
+        transaction: Option<TransactionId>,
+        timeout: Option<Duration>,
+    ) -> Arc<Ticket> {
+        Arc::new(Ticket {
+            sql,
+            transaction,
+            timeout: timeout.or(self.lanes.options.query_timeout),
+            is_cancelled: AtomicBool::new(false),
+            lanes: Arc::downgrade(&self.lanes),
+        })
+    }
+
+    fn enqueue(&self, lane: Lane, ticket: Arc<Ticket>, task: Task, completer: Completer) {
+        let job = Job {
+            ticket,
+            task,
+            completer,
+            deadline: None,
+        };
+        self.lanes.enqueue(lane, job);
+    }
+
+    /// The lane for a statement, or why it may not run at all.
+    fn lane(&self, statement: Statement, query: &Query) -> Result<Lane, Error> {
+        let refuse = |fix: &str| Err(error::refused(DatabaseErrorKind::Query, fix, &query.sql));
+        match statement {
+            Statement::Transaction => refuse(
+                "BEGIN, COMMIT and ROLLBACK are not statements of their own here, because the next statement may run \
+                 on another connection; use `transaction`",
+            ),
+            Statement::Savepoint if query.transaction.is_none() => {
+                refuse("a savepoint exists only inside a transaction; use `transaction`")
+            }
+            Statement::Attach if !self.memory => refuse(
+                "ATTACH reaches only one of the connections; open the other file as a database of its own",
+            ),
+            _ if self.memory || query.transaction.is_some() => Ok(Lane::Write),
+            Statement::Read => Ok(Lane::Read),
+            _ => Ok(Lane::Write),
+        }
+    }
+}
+
+impl Backend for Sqlite {
+    fn submit(&self, query: Query, completer: Completer) -> CancelHandle {
+        let statement = classify(&query.sql);
+        let lane = self.lane(statement, &query);
+        let ticket = self.ticket(query.sql, query.transaction, query.timeout);
+        let handle = CancelHandle::new(Arc::clone(&ticket) as _);
+        let task = Task::Query {
+            inserts: statement == Statement::Insert,
+            binds: query.binds,
+            shape: query.shape,
+            row_limit: query.row_limit,
+        };
+        match lane {
+            Ok(lane) => self.enqueue(lane, ticket, task, completer),
+            Err(error) => completer.complete(Err(error)),
+        }
+        handle
+    }
+
+    fn execute_script(
+        &self,
+        sql: String,
+        transaction: Option<TransactionId>,
+        completer: Completer,
+    ) -> CancelHandle {
+        let ticket = self.ticket(sql, transaction, None);
+        let handle = CancelHandle::new(Arc::clone(&ticket) as _);
+        self.enqueue(Lane::Write, ticket, Task::Script, completer);
+        handle
+    }
+
+    fn begin(&self, options: BeginOptions, completer: Completer) -> CancelHandle {
+        let task = Task::Begin(options.mode);
+        let ticket = self.ticket(task.begin_sql().into(), None, options.timeout);
+        let handle = CancelHandle::new(Arc::clone(&ticket) as _);
+        self.enqueue(Lane::Write, ticket, task, completer);
+        handle
+    }
+
+    fn finish(&self, transaction: TransactionId, commit: bool, completer: Completer) {
+        let sql = if commit { "COMMIT" } else { "ROLLBACK" };
+        let ticket = self.ticket(sql.into(), Some(transaction), None);
+        self.enqueue(Lane::Write, ticket, Task::Finish { commit }, completer);
+    }
+
+    fn stats(&self) -> Stats {
+        self.lanes.stats()
+    }
+
+    fn close(&self, limit: Duration) -> bool {
+        self.lanes.close(limit)
+    }
+}
+
+impl Drop for Sqlite {
+    fn drop(&mut self) {
+        self.lanes.close(Duration::ZERO);
+    }
+}

@@ -1,0 +1,239 @@
+//! A thread that owns one connection and performs jobs on it. It keeps the connection clean for the next job: whatever
+//! happened, afterwards SQLite is in a transaction exactly if the lanes say so. A panic costs the job and the
+//! connection, not the thread.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use rusqlite::Connection;
+
+use super::connection::{self, Stop, Watch};
+use super::error::{from_sqlite, refused, was_stopped};
+use super::execute::{self, Execution};
+use super::job::{Job, Task, Ticket};
+use super::lanes::{Lanes, Next};
+use super::state::{Lane, seconds};
+use crate::error::{DatabaseErrorKind, Error};
+use crate::event::Outcome;
+
+/// What came of a job.
+enum Performed {
+    /// It has its answer.
+    Answer(Result<Outcome, Error>),
+    /// It writes, and this connection only reads.
+    Writes,
+}
+
+/// One worker.
+pub(super) struct Worker {
+    lanes: Arc<Lanes>,
+    lane: Lane,
+    index: usize,
+    connection: Option<Connection>,
+    watch: Arc<Watch>,
+}
+
+impl Worker {
+    pub(super) fn new(lanes: Arc<Lanes>, lane: Lane, index: usize) -> Self {
+        Self {
+            lanes,
+            lane,
+            index,
+            connection: None,
+            watch: Arc::default(),
+        }
+    }
+
+    /// Works until the database is closed.
+    pub(super) fn run(mut self) {
+        loop {
+            match self.lanes.next(self.index) {
+                Next::Job(job) => {
+                    if catch_unwind(AssertUnwindSafe(|| self.perform(job))).is_err() {
+                        self.abandon();
+                    }
+                }
+                Next::Idled => self.idled(),
+                Next::Closed => return,
+            }
+        }
+    }
+
+    fn perform(&mut self, job: Job) {
+        let performed = self.attempt(&job.ticket, &job.task);
+        // A worker is free before its result is known: what the result triggers finds it so.
+        self.lanes.release(self.index);
+        match performed {
+            Performed::Answer(result) => job.completer.complete(result),
+            Performed::Writes => self.lanes.enqueue(Lane::Write, job),
+        }
+    }
+
+    fn attempt(&mut self, ticket: &Arc<Ticket>, task: &Task) -> Performed {
+        let ends = matches!(task, Task::Finish { .. });
+        if ticket.is_cancelled() && !ends {
+            return Performed::Answer(Err(ticket.cancelled()));
+        }
+        if !ends {
+            self.watch.begin(ticket);
+        }
+        let result = self.execute(ticket, task);
+        let stop = self.watch.stop();
+        self.watch.end();
+        let result = result.map_err(|error| reason(error, stop, ticket));
+        match self.settle(result, ticket) {
+            Ok(Some(outcome)) => Performed::Answer(Ok(outcome)),
+            Ok(None) => Performed::Writes,
+            Err(error) => Performed::Answer(Err(error)),
+        }
+    }
+
+    fn execute(&mut self, ticket: &Ticket, task: &Task) -> Result<Option<Outcome>, Error> {
+        let lane = self.lane;
+        let sql = ticket.sql.as_str();
+        let connection = self.connect()?;
+        match task {
+            Task::Query {
+                inserts,
+                binds,
+                shape,
+                row_limit,
+            } => Execution {
+                sql,
+                binds,
+                shape,
+                row_limit: *row_limit,
+                inserts: *inserts,
+            }
+            .run(connection, lane),
+            Task::Script => execute::script(connection, sql).map(|()| Some(Outcome::Done)),
+            Task::Begin(_) => {
+                run(connection, sql)?;
+                Ok(Some(Outcome::Transaction(self.lanes.open_transaction())))
+            }
+            Task::Finish { commit } => {
+                self.finish(*commit, sql)?;
+                Ok(Some(Outcome::Done))
+            }
+        }
+    }
+
+    fn finish(&mut self, commit: bool, sql: &str) -> Result<(), Error> {
+        let result = run(self.connect()?, sql);
+        self.lanes.end_transaction(match (commit, &result) {
+            (true, Ok(())) => "it was committed",
+            (true, Err(_)) => "its commit failed, so it was rolled back",
+            (false, _) => "it was rolled back",
+        });
+        result
+    }
+
+    /// Brings SQLite's view of transactions and ours together again.
+    fn settle(
+        &mut self,
+        result: Result<Option<Outcome>, Error>,
+        ticket: &Ticket,
+    ) -> Result<Option<Outcome>, Error> {
+        let Some(connection) = &self.connection else {
+            return result;
+        };
+        if self.lane == Lane::Read && connection.is_autocommit() {
+            return result;
+        }
+        match (self.lanes.transaction(), connection.is_autocommit()) {
+            (Some(_), true) => {
+                let reason = "the database rolled it back when a statement in it failed";
+                self.lanes.end_transaction(reason);
+                result.and_then(|_| Err(ended_inside(ticket)))
+            }
+            (None, false) => {
+                self.roll_back();
+                // A failed commit has its own error already.
+                result.and_then(|_| Err(left_open(ticket)))
+            }
+            _ => result,
+        }
+    }
+
+    fn roll_back(&mut self) {
+        let rolled_back = self
+            .connection
+            .as_ref()
+            .is_some_and(|connection| run(connection, "ROLLBACK").is_ok());
+        if !rolled_back {
+            // Closing the connection rolls back whatever it holds.
+            self.connection = None;
+        }
+    }
+
+    fn idled(&mut self) {
+        self.roll_back();
+        let limit = seconds(self.lanes.options.idle_in_transaction);
+        self.lanes.end_transaction(&format!(
+            "it was rolled back because it had no statement for {limit} (idle_in_transaction)"
+        ));
+    }
+
+    fn connect(&mut self) -> Result<&Connection, Error> {
+        if self.connection.is_none() {
+            let (location, options) = (&self.lanes.location, &self.lanes.options);
+            let opened = connection::open(location, options, self.lane, &self.watch)?;
+            self.connection = Some(opened);
+        }
+        Ok(self
+            .connection
+            .as_ref()
+            .expect("it was opened a line above"))
+    }
+
+    /// After a panic the connection may be in any state.
+    fn abandon(&mut self) {
+        self.watch.end();
+        self.connection = None;
+        if self.lane == Lane::Write {
+            self.lanes
+                .end_transaction("fastr panicked in it, so it was rolled back");
+        }
+        self.lanes.release(self.index);
+    }
+}
+
+fn run(connection: &Connection, sql: &str) -> Result<(), Error> {
+    connection
+        .execute_batch(sql)
+        .map_err(|error| from_sqlite(&error, sql).into())
+}
+
+/// Says why a statement was stopped, if it was.
+fn reason(error: Error, stop: Option<Stop>, ticket: &Ticket) -> Error {
+    match (&error, stop) {
+        (Error::Database(database), Some(stop)) if was_stopped(database) => match stop {
+            Stop::Cancelled => ticket.cancelled(),
+            Stop::TimedOut(limit) => refused(
+                DatabaseErrorKind::QueryTimeout,
+                format!(
+                    "the statement ran longer than its limit of {}",
+                    seconds(limit)
+                ),
+                &ticket.sql,
+            ),
+        },
+        _ => error,
+    }
+}
+
+fn ended_inside(ticket: &Ticket) -> Error {
+    refused(
+        DatabaseErrorKind::TransactionClosed,
+        "this ended the transaction it ran in; leave COMMIT and ROLLBACK to `transaction`",
+        &ticket.sql,
+    )
+}
+
+fn left_open(ticket: &Ticket) -> Error {
+    refused(
+        DatabaseErrorKind::Query,
+        "this left a transaction open, which was rolled back; use `transaction`",
+        &ticket.sql,
+    )
+}

@@ -1,0 +1,81 @@
+//! One connection: its state, its timers, and hyper driven over a guarded stream.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use tokio::net::TcpStream;
+
+use crate::http::guarded_stream::GuardedStream;
+use crate::http::request::Peer;
+use crate::http::server::Shared;
+use crate::http::service::Service;
+
+/// What the two sides of a connection, the stream and the service, tell each other. Both run in one task.
+#[derive(Debug, Default)]
+pub(crate) struct ConnectionState {
+    answering: AtomicBool,
+    streaming: AtomicBool,
+}
+
+impl ConnectionState {
+    /// A request arrived at the service. The guard lives until its answer is handed to hyper whole.
+    pub(crate) fn request_started(self: &Arc<Self>) -> Activity {
+        self.answering.store(true, Ordering::Relaxed);
+        Activity(Arc::clone(self))
+    }
+
+    /// The answer's head is out and its body follows in pieces.
+    pub(crate) fn answer_streams(&self) {
+        self.streaming.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a request is being answered.
+    pub(crate) fn is_answering(&self) -> bool {
+        self.answering.load(Ordering::Relaxed)
+    }
+
+    /// Whether a streamed answer is under way.
+    pub(crate) fn is_streaming(&self) -> bool {
+        self.streaming.load(Ordering::Relaxed)
+    }
+}
+
+/// Marks its connection as busy until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Activity(Arc<ConnectionState>);
+
+impl Drop for Activity {
+    fn drop(&mut self) {
+        self.0.answering.store(false, Ordering::Relaxed);
+        self.0.streaming.store(false, Ordering::Relaxed);
+    }
+}
+
+/// Serves a connection until one side closes it.
+pub(crate) async fn serve(stream: TcpStream, peer: Peer, shared: Arc<Shared>) {
+    let state = Arc::new(ConnectionState::default());
+    let stream = GuardedStream::new(stream, Arc::clone(&state), Arc::clone(&shared));
+    let mut closing = shared.closing.subscribe();
+    let service = Arc::new(Service::new(Arc::clone(&shared), state, peer));
+    let service = service_fn(move |request| {
+        let service = Arc::clone(&service);
+        async move { Ok::<_, Infallible>(service.answer(request).await) }
+    });
+    let mut builder = http1::Builder::new();
+    builder
+        .pipeline_flush(true)
+        .header_read_timeout(None)
+        .max_headers(shared.limits.header_count);
+    let connection = builder.serve_connection(stream, service);
+    tokio::pin!(connection);
+    tokio::select! {
+        // What went wrong on a connection was its client's doing, and its client knows.
+        _ = connection.as_mut() => return,
+        _ = closing.wait_for(|closing| *closing) => {}
+    }
+    connection.as_mut().graceful_shutdown();
+    let _ = connection.await;
+}

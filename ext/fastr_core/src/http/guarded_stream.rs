@@ -1,0 +1,344 @@
+//! The stream between the socket and hyper: every byte read passes the guard, every phase has its timer, and a client
+//! that closes its sending side is told from one that left.
+//!
+//! TCP does not tell the two apart. A client that half-closes and waits is answered if that takes no longer than
+//! [`HALF_CLOSE_GRACE`]; during a streamed answer, which can take for ever, a closed sending side counts as gone.
+
+use std::cell::RefCell;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker, ready};
+use std::time::{Duration, Instant};
+
+use bytes::{Buf, BytesMut};
+use hyper::rt::{Read, ReadBufCursor, Write};
+use tokio::io::AsyncWrite;
+use tokio::net::TcpStream;
+
+use crate::http::connection::ConnectionState;
+use crate::http::guard::{Guard, Phase, Rejection, Step};
+use crate::http::lazy_timer::LazyTimer;
+use crate::http::server::Shared;
+
+/// How long a client that closed its sending side is believed to wait for its answer.
+const HALF_CLOSE_GRACE: Duration = Duration::from_secs(1);
+/// So much is read at once. One buffer serves all connections of the thread.
+const SCRATCH: usize = 64 * 1024;
+
+thread_local! {
+    static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; SCRATCH]);
+}
+
+pub(crate) struct GuardedStream {
+    stream: TcpStream,
+    state: Arc<ConnectionState>,
+    shared: Arc<Shared>,
+    guard: Guard,
+    /// Read, but not judged to the end.
+    input: BytesMut,
+    /// Judged good, but not taken by hyper.
+    output: BytesMut,
+    broken: Option<Rejection>,
+    rejected: bool,
+    /// When the client closed its sending side.
+    ended: Option<Instant>,
+    /// The last time something moved: bytes came, or an answer was flushed.
+    active: Instant,
+    /// Bytes of a body before the present one, and when it began.
+    body: Option<(u64, Instant)>,
+    reader: Option<Waker>,
+    read_timer: LazyTimer,
+    /// Whether written bytes may still be on their way to the socket.
+    writing: bool,
+    stalled: Option<Instant>,
+    write_timer: LazyTimer,
+}
+
+impl GuardedStream {
+    pub(crate) fn new(stream: TcpStream, state: Arc<ConnectionState>, shared: Arc<Shared>) -> Self {
+        Self {
+            stream,
+            state,
+            guard: Guard::new(&shared.limits),
+            shared,
+            input: BytesMut::new(),
+            output: BytesMut::new(),
+            broken: None,
+            rejected: false,
+            ended: None,
+            active: Instant::now(),
+            body: None,
+            reader: None,
+            read_timer: LazyTimer::default(),
+            writing: false,
+            stalled: None,
+            write_timer: LazyTimer::default(),
+        }
+    }
+
+    /// Moves judged bytes into hyper's buffer.
+    fn hand_over(&mut self, buffer: &mut ReadBufCursor<'_>) {
+        let length = self.output.len().min(buffer.remaining());
+        buffer.put_slice(&self.output[..length]);
+        self.output.advance(length);
+        if self.output.is_empty() {
+            self.output = BytesMut::new();
+        }
+    }
+
+    /// Reads once and judges what came. Ready with false at the end of the stream.
+    fn fill(
+        &mut self,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBufCursor<'_>,
+    ) -> Poll<io::Result<bool>> {
+        BUFFER.with_borrow_mut(|scratch| {
+            // What passes unchanged goes straight on, so it must fit.
+            let room = buffer.remaining().min(SCRATCH);
+            loop {
+                ready!(self.stream.poll_read_ready(context))?;
+                match self.stream.try_read(&mut scratch[..room]) {
+                    Ok(0) => return Poll::Ready(Ok(false)),
+                    Ok(length) => {
+                        self.judge(&scratch[..length], buffer);
+                        return Poll::Ready(Ok(true));
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                    Err(error) => return Poll::Ready(Err(error)),
+                }
+            }
+        })
+    }
+
+    fn judge(&mut self, bytes: &[u8], buffer: &mut ReadBufCursor<'_>) {
+        self.active = Instant::now();
+        let passed = if self.input.is_empty() {
+            self.guard.pass(bytes)
+        } else {
+            0
+        };
+        buffer.put_slice(&bytes[..passed]);
+        if passed < bytes.len() {
+            self.input.extend_from_slice(&bytes[passed..]);
+            let step = self.guard.feed(&mut self.input, &mut self.output);
+            self.follow(step);
+        }
+        if self.input.is_empty() {
+            self.input = BytesMut::new();
+        }
+    }
+
+    fn follow(&mut self, step: Step) {
+        match step {
+            // No upgrade is accepted yet: the next bytes are the next request's.
+            Step::Upgrade if !self.input.is_empty() => {
+                let step = self.guard.feed(&mut self.input, &mut self.output);
+                self.follow(step);
+            }
+            Step::More | Step::Upgrade => {}
+            Step::Rejected => self.rejected = true,
+            Step::BrokenBody(rejection) => self.broken = Some(rejection),
+        }
+    }
+
+    /// The client closed its sending side: ready once it counts as gone.
+    fn poll_gone(&mut self, ended: Instant, context: &mut Context<'_>) -> Poll<()> {
+        if self.writing && !self.state.is_streaming() {
+            return self.park(context);
+        }
+        if !self.state.is_answering() || self.state.is_streaming() {
+            return Poll::Ready(());
+        }
+        let deadline = ended.max(self.active) + HALF_CLOSE_GRACE;
+        ready!(self.read_timer.poll(deadline, context));
+        Poll::Ready(())
+    }
+
+    fn park(&mut self, context: &Context<'_>) -> Poll<()> {
+        self.reader = Some(context.waker().clone());
+        Poll::Pending
+    }
+
+    /// Nothing came: ready with what to do when the phase took too long.
+    fn poll_late(&mut self, context: &mut Context<'_>) -> Poll<Late> {
+        let limits = &self.shared.limits;
+        match self.guard.phase() {
+            Phase::Idle if self.state.is_answering() || self.writing => Poll::Pending,
+            Phase::Idle => {
+                ready!(
+                    self.read_timer
+                        .poll(self.active + limits.keep_alive_timeout, context)
+                );
+                Poll::Ready(Late::Idle)
+            }
+            Phase::Head => {
+                ready!(
+                    self.read_timer
+                        .poll(self.active + limits.head_timeout, context)
+                );
+                Poll::Ready(Late::Refuse("the request head did not arrive in time"))
+            }
+            Phase::Body => {
+                ready!(
+                    self.read_timer
+                        .poll(self.active + limits.body_timeout, context)
+                );
+                Poll::Ready(Late::Refuse("the request body did not arrive in time"))
+            }
+            Phase::Tunnel | Phase::Closed => Poll::Pending,
+        }
+    }
+
+    /// Whether a body that keeps dripping comes slower than the rate the limits ask for.
+    fn is_dripping(&mut self) -> bool {
+        if self.guard.phase() != Phase::Body {
+            self.body = None;
+            return false;
+        }
+        let (before, since) = *self
+            .body
+            .get_or_insert((self.guard.body_bytes(), self.active));
+        let limits = &self.shared.limits;
+        let elapsed = self.active.saturating_duration_since(since);
+        elapsed > limits.body_grace
+            && (self.guard.body_bytes() - before) < limits.body_rate * elapsed.as_secs()
+    }
+
+    fn refuse(&mut self, reason: &'static str) {
+        let step = self.guard.refuse(
+            Rejection::new(408, reason),
+            &mut self.input,
+            &mut self.output,
+        );
+        self.follow(step);
+    }
+
+    fn wrote(
+        &mut self,
+        context: &mut Context<'_>,
+        written: Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
+        self.writing = true;
+        if written.is_ready() {
+            self.stalled = None;
+            return written;
+        }
+        let since = *self.stalled.get_or_insert_with(Instant::now);
+        ready!(
+            self.write_timer
+                .poll(since + self.shared.limits.write_timeout, context)
+        );
+        Poll::Ready(Err(io::Error::new(
+            io::ErrorKind::TimedOut,
+            "the client takes nothing",
+        )))
+    }
+}
+
+enum Late {
+    Idle,
+    Refuse(&'static str),
+}
+
+impl Read for GuardedStream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        mut buffer: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let room = buffer.remaining();
+        loop {
+            if !this.output.is_empty() {
+                this.hand_over(&mut buffer);
+            }
+            if buffer.remaining() < room {
+                return Poll::Ready(Ok(()));
+            }
+            if let Some(rejection) = &this.broken {
+                return Poll::Ready(Err(io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    rejection.clone(),
+                )));
+            }
+            if this.rejected {
+                return this.park(context).map(Ok);
+            }
+            if let Some(ended) = this.ended {
+                return this.poll_gone(ended, context).map(Ok);
+            }
+            match this.fill(context, &mut buffer)? {
+                Poll::Ready(true) if this.is_dripping() => {
+                    this.refuse("the request body comes too slowly")
+                }
+                Poll::Ready(true) => {}
+                Poll::Ready(false) => this.ended = Some(Instant::now()),
+                Poll::Pending => match ready!(this.poll_late(context)) {
+                    Late::Idle => return Poll::Ready(Ok(())),
+                    Late::Refuse(reason) => this.refuse(reason),
+                },
+            }
+        }
+    }
+}
+
+impl Write for GuardedStream {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        let written = Pin::new(&mut this.stream).poll_write(context, bytes);
+        this.wrote(context, written)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        let written = Pin::new(&mut this.stream).poll_write_vectored(context, slices);
+        this.wrote(context, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    /// hyper flushes when everything it had was written.
+    fn poll_flush(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        if std::mem::take(&mut this.writing) {
+            this.active = Instant::now();
+            if let Some(reader) = this.reader.take() {
+                reader.wake();
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// A refused client is read from a little longer, so that a reset does not destroy its answer (RFC 9112 9.6).
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        ready!(Pin::new(&mut this.stream).poll_shutdown(context))?;
+        if !this.rejected && this.broken.is_none() {
+            return Poll::Ready(Ok(()));
+        }
+        let deadline = this.active + this.shared.limits.linger;
+        loop {
+            if this.read_timer.poll(deadline, context).is_ready() {
+                return Poll::Ready(Ok(()));
+            }
+            ready!(this.stream.poll_read_ready(context))?;
+            match BUFFER.with_borrow_mut(|scratch| this.stream.try_read(scratch)) {
+                Ok(0) => return Poll::Ready(Ok(())),
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
+    }
+}

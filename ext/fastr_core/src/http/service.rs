@@ -1,0 +1,262 @@
+//! From a parsed request to its answer: what Rust answers itself, and the hand-over of the rest to the dispatcher.
+
+use std::future::{Future, poll_fn};
+use std::panic::AssertUnwindSafe;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
+use std::time::Instant;
+
+use bytes::{Bytes, BytesMut};
+use futures_util::FutureExt;
+use http::header::{ALLOW, CONNECTION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use http::{HeaderMap, Method, Response, StatusCode};
+use hyper::body::Incoming;
+use tokio::sync::oneshot;
+
+use crate::error::Error;
+use crate::event::{Event, RequestId};
+use crate::http::body::{self, Content, RequestBody, ResponseBody};
+use crate::http::connection::ConnectionState;
+use crate::http::guard::Rejection;
+use crate::http::lazy_timer::LazyTimer;
+use crate::http::request::{Peer, Request};
+use crate::http::responder::{Answer, Responder};
+use crate::http::routes::{Match, RouteId, Target};
+use crate::http::server::{Shared, next_request_id};
+use crate::http::tracked::{InFlight, TrackedStream};
+
+/// Bodies up to this size are read before Ruby sees the request, so that an action finds them there.
+const INLINE_BODY: u64 = 64 * 1024;
+
+/// One connection's service.
+pub(crate) struct Service {
+    shared: Arc<Shared>,
+    connection: Arc<ConnectionState>,
+    peer: Peer,
+    timer: Mutex<LazyTimer>,
+}
+
+impl Service {
+    pub(crate) fn new(shared: Arc<Shared>, connection: Arc<ConnectionState>, peer: Peer) -> Self {
+        Self {
+            shared,
+            connection,
+            peer,
+            timer: Mutex::default(),
+        }
+    }
+
+    /// Answers one request. Never fails: what goes wrong becomes an answer.
+    pub(crate) async fn answer(&self, request: hyper::Request<Incoming>) -> Response<ResponseBody> {
+        let activity = self.connection.request_started();
+        let answer = AssertUnwindSafe(self.route(request)).catch_unwind().await;
+        let answer = answer.unwrap_or_else(|_| internal_error());
+        answer.map(|content| ResponseBody::new(content, activity))
+    }
+
+    async fn route(&self, request: hyper::Request<Incoming>) -> Response<Content> {
+        if let Some(rejection) =
+            Rejection::carried_by(request.method(), request.uri(), request.headers())
+        {
+            return rejected(&rejection);
+        }
+        let path = request.uri().path();
+        if let Some(files) = &self.shared.static_files {
+            if let Some(response) = files.serve(request.method(), path, request.headers()).await {
+                return response.map(Content::File);
+            }
+        }
+        let routes = self.shared.routes();
+        let host = request
+            .headers()
+            .get(http::header::HOST)
+            .and_then(|host| host.to_str().ok());
+        match routes.matched(request.method().as_str(), path, host) {
+            Match::Found {
+                target: Target::Ruby(route),
+                captures,
+            } => {
+                let route = *route;
+                self.dispatch(request, Some(route), captures).await
+            }
+            Match::Found {
+                target: Target::Constant(response),
+                ..
+            } => constant(response),
+            Match::MethodNotAllowed { allow } => not_allowed(request.method(), &allow),
+            Match::NotFound => plain(StatusCode::NOT_FOUND, &format!("404 Not Found: {path}")),
+            Match::BadPath(reason) => plain(
+                StatusCode::BAD_REQUEST,
+                &format!("400 Bad Request: {reason}"),
+            ),
+        }
+    }
+
+    async fn dispatch(
+        &self,
+        request: hyper::Request<Incoming>,
+        route: Option<RouteId>,
+        captures: Vec<String>,
+    ) -> Response<Content> {
+        if self.shared.in_flight.load(Ordering::Acquire) >= self.shared.limits.max_in_flight {
+            return busy("the server has as many requests in flight as it allows");
+        }
+        let (head, incoming) = request.into_parts();
+        let body = match self.request_body(&head.headers, incoming).await {
+            Ok(body) => body,
+            Err(error) => return failed(&error),
+        };
+        let (responder, answer) = Responder::new();
+        let id = next_request_id();
+        let in_flight = InFlight::new(Arc::clone(&self.shared), id);
+        let request = Request {
+            id,
+            head,
+            peer: self.peer,
+            route,
+            captures,
+            body,
+            responder,
+        };
+        self.shared.reactor.emit(Event::Request(Box::new(request)));
+        self.wait(id, answer, in_flight).await
+    }
+
+    async fn request_body(
+        &self,
+        headers: &HeaderMap,
+        mut incoming: Incoming,
+    ) -> Result<RequestBody, Error> {
+        if hyper::body::Body::is_end_stream(&incoming) {
+            return Ok(RequestBody::buffered(Bytes::new()));
+        }
+        let length = headers
+            .get(http::header::CONTENT_LENGTH)
+            .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+        if !length.is_some_and(|length| length <= INLINE_BODY) {
+            return Ok(RequestBody::incoming(incoming, self.shared.limits.max_body));
+        }
+        let Some(first) = body::data(&mut incoming).await? else {
+            return Ok(RequestBody::buffered(Bytes::new()));
+        };
+        if hyper::body::Body::is_end_stream(&incoming) {
+            return Ok(RequestBody::buffered(first));
+        }
+        let mut whole = BytesMut::from(first);
+        while let Some(bytes) = body::data(&mut incoming).await? {
+            whole.extend_from_slice(&bytes);
+        }
+        Ok(RequestBody::buffered(whole.freeze()))
+    }
+
+    async fn wait(
+        &self,
+        _id: RequestId,
+        mut answer: oneshot::Receiver<Answer>,
+        mut in_flight: InFlight,
+    ) -> Response<Content> {
+        let deadline = Instant::now() + self.shared.limits.handler_timeout;
+        let answer = poll_fn(|context| {
+            if let Poll::Ready(answer) = std::pin::Pin::new(&mut answer).poll(context) {
+                return Poll::Ready(Some(answer));
+            }
+            let mut timer = self.timer.lock().unwrap_or_else(PoisonError::into_inner);
+            timer.poll(deadline, context).map(|()| None)
+        });
+        match answer.await {
+            Some(Ok(Answer::Whole(response))) => {
+                in_flight.finish();
+                response.map(Content::whole)
+            }
+            Some(Ok(Answer::Streamed(response))) => {
+                self.connection.answer_streams();
+                response.map(|body| Content::Streamed(TrackedStream::new(body, in_flight)))
+            }
+            Some(Err(_)) => {
+                in_flight.finish();
+                internal_error()
+            }
+            // Dropping `in_flight` unfinished tells the dispatcher to cancel what runs for this request.
+            None => busy("no answer was given in time"),
+        }
+    }
+}
+
+fn internal_error() -> Response<Content> {
+    plain(
+        StatusCode::INTERNAL_SERVER_ERROR,
+        "500 Internal Server Error",
+    )
+}
+
+fn rejected(rejection: &Rejection) -> Response<Content> {
+    let status = StatusCode::from_u16(rejection.status).unwrap_or(StatusCode::BAD_REQUEST);
+    closing(plain(status, &format!("{status}: {}", rejection.reason)))
+}
+
+fn closing(mut response: Response<Content>) -> Response<Content> {
+    response
+        .headers_mut()
+        .insert(CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
+fn plain(status: StatusCode, text: &str) -> Response<Content> {
+    let mut response = Response::new(Content::whole(text.to_owned()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(
+        CONTENT_TYPE,
+        HeaderValue::from_static("text/plain; charset=utf-8"),
+    );
+    response
+}
+
+fn busy(reason: &str) -> Response<Content> {
+    let mut response = plain(
+        StatusCode::SERVICE_UNAVAILABLE,
+        &format!("503 Service Unavailable: {reason}"),
+    );
+    response
+        .headers_mut()
+        .insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    response
+}
+
+fn failed(error: &Error) -> Response<Content> {
+    let status = match error {
+        Error::BadRequest { status, .. } => {
+            StatusCode::from_u16(*status).unwrap_or(StatusCode::BAD_REQUEST)
+        }
+        _ => StatusCode::BAD_REQUEST,
+    };
+    let mut response = plain(status, &format!("{status}: {error}"));
+    response
+        .headers_mut()
+        .insert(CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
+fn not_allowed(method: &Method, allow: &str) -> Response<Content> {
+    let mut response = if method == Method::OPTIONS {
+        let mut empty = Response::new(Content::whole(Bytes::new()));
+        *empty.status_mut() = StatusCode::NO_CONTENT;
+        empty
+    } else {
+        plain(
+            StatusCode::METHOD_NOT_ALLOWED,
+            &format!("405 Method Not Allowed: this path answers {allow}"),
+        )
+    };
+    if let Ok(allow) = HeaderValue::from_str(allow) {
+        response.headers_mut().insert(ALLOW, allow);
+    }
+    response
+}
+
+fn constant(prepared: &Response<Bytes>) -> Response<Content> {
+    let mut response = Response::new(Content::whole(prepared.body().clone()));
+    *response.status_mut() = prepared.status();
+    *response.headers_mut() = prepared.headers().clone();
+    response
+}

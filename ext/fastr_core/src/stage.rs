@@ -1,0 +1,45 @@
+//! The stage: events of one reactor tick, gathered so that the dispatcher is woken once for all of them.
+//!
+//! The first event of a tick notifies the flush task. That task runs after the other ready tasks of the tick, each of
+//! which may add its own event, and hands the lot over under one lock.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::Notify;
+
+use crate::event::Event;
+use crate::queue::EventQueue;
+
+#[derive(Debug)]
+pub(crate) struct Stage {
+    events: Mutex<Vec<Event>>,
+    first: Notify,
+    queue: Arc<EventQueue>,
+}
+
+impl Stage {
+    pub(crate) fn new(queue: Arc<EventQueue>) -> Self {
+        Self {
+            events: Mutex::default(),
+            first: Notify::new(),
+            queue,
+        }
+    }
+
+    pub(crate) fn push(&self, event: Event) {
+        let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
+        events.push(event);
+        if events.len() == 1 {
+            drop(events);
+            self.first.notify_one();
+        }
+    }
+
+    pub(crate) async fn run(&self) {
+        loop {
+            self.first.notified().await;
+            let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
+            self.queue.append(&mut events);
+        }
+    }
+}

@@ -1,0 +1,430 @@
+//! Statements on SQLite: what goes in, what comes out, and what is refused.
+#![allow(clippy::unwrap_used)]
+
+mod db_support;
+
+use db_support::*;
+use fastr_core::Outcome;
+use fastr_core::db::{JsonColumns, JsonOptions, Kind, Query, Shape, Value, Written, to_json};
+use fastr_core::error::DatabaseErrorKind;
+use proptest::prelude::*;
+
+#[test]
+fn a_read_sees_the_write_that_completed_before_it() {
+    let database = file();
+    written(&database, "create table t (n integer)");
+    for number in 1..=200 {
+        let insert = Query::new("insert into t values (?)").binds(vec![Value::Integer(number)]);
+        written(&database, insert);
+        assert_eq!(integer(&database, "select count(*) from t"), number);
+    }
+}
+
+#[test]
+fn a_write_tells_what_it_changed() {
+    let database = file();
+    let created = written(&database, "create table t (id integer primary key, n)");
+    let nothing = Written {
+        rows_affected: 0,
+        last_insert_id: None,
+    };
+    assert_eq!(created, nothing);
+    let inserted = written(&database, "insert into t (n) values (1), (2), (3)");
+    assert_eq!(inserted.rows_affected, 3);
+    assert_eq!(inserted.last_insert_id, Some(3));
+    let updated = written(&database, "update t set n = 0 where id > 1");
+    assert_eq!(updated.rows_affected, 2);
+    assert_eq!(updated.last_insert_id, None);
+    let altered = written(&database, "create index i on t (n)");
+    assert_eq!(
+        altered, nothing,
+        "the changes of an earlier statement leaked"
+    );
+    let ignored = written(&database, "insert or ignore into t (id) values (1)");
+    assert_eq!(ignored, nothing);
+}
+
+#[test]
+fn a_write_that_looks_like_a_read_is_sent_to_the_writer() {
+    let database = file();
+    written(&database, "create table t (n)");
+    let sql = "with x(replace_me) as (select 7) replace into t select * from x";
+    assert_eq!(written(&database, sql).rows_affected, 1);
+    assert_eq!(integer(&database, "select n from t"), 7);
+}
+
+#[test]
+fn returning_gives_rows_and_writes() {
+    let database = file();
+    written(&database, "create table t (id integer primary key, n)");
+    let returned = rows(
+        &database,
+        "insert into t (n) values (5), (6) returning id, n",
+    );
+    assert_eq!(
+        returned.row(1),
+        Some(&[Value::Integer(2), Value::Integer(6)][..])
+    );
+    assert_eq!(integer(&database, "select count(*) from t"), 2);
+}
+
+#[test]
+fn declared_types_decide_the_kind_and_values_keep_their_class() {
+    let database = file();
+    written(
+        &database,
+        "create table t (a integer, b boolean, c decimal(10,2), d datetime, e json, f varchar(9), g blob, h)",
+    );
+    written(
+        &database,
+        "insert into t values (1, 'yes', 1.5, '2024-02-29 10:00:00', '{}', 'x', x'00ff', null)",
+    );
+    let result = rows(&database, "select *, 1 + 1 as i from t");
+    let kinds: Vec<Kind> = result.columns().iter().map(|column| column.kind).collect();
+    use Kind::{Any, Blob, Boolean, DateTime, Decimal, Integer, Json, Text};
+    assert_eq!(
+        kinds,
+        [
+            Integer, Boolean, Decimal, DateTime, Json, Text, Blob, Any, Any
+        ]
+    );
+    let expected = [
+        Value::Integer(1),
+        text("yes"),
+        Value::Float(1.5),
+        text("2024-02-29 10:00:00"),
+        text("{}"),
+        text("x"),
+        Value::Blob(vec![0, 255]),
+        Value::Null,
+        Value::Integer(2),
+    ];
+    assert_eq!(result.row(0), Some(&expected[..]));
+    assert_eq!(result.columns()[8].name, "i");
+}
+
+#[test]
+fn text_that_is_no_utf_8_comes_back_as_bytes() {
+    let result = rows(&memory(), "select cast(x'61ff' as text)");
+    assert_eq!(result.row(0), Some(&[Value::Blob(vec![0x61, 0xff])][..]));
+}
+
+#[test]
+fn an_empty_result_still_has_its_columns() {
+    let database = file();
+    written(&database, "create table t (id integer, name text)");
+    let result = rows(&database, "select id, name from t");
+    assert!(result.is_empty());
+    assert_eq!(result.columns().len(), 2);
+    assert_eq!(
+        json(&database, "select * from t", JsonOptions::default()),
+        "[]"
+    );
+}
+
+#[test]
+fn a_column_added_by_someone_else_appears_in_a_cached_statement() {
+    let database = file();
+    written(&database, "create table t (a)");
+    written(&database, "insert into t values (1)");
+    assert_eq!(rows(&database, "select * from t").columns().len(), 1);
+    let stranger = database.stranger();
+    stranger
+        .execute_batch("alter table t add column b default 'new'")
+        .unwrap();
+    let result = rows(&database, "select * from t");
+    assert_eq!(result.columns()[1].name, "b");
+    assert_eq!(result.row(0), Some(&[Value::Integer(1), text("new")][..]));
+    stranger
+        .execute_batch("alter table t drop column a; delete from t")
+        .unwrap();
+    let result = rows(&database, "select * from t");
+    assert_eq!(result.columns()[0].name, "b");
+    assert!(result.is_empty());
+    assert_eq!(
+        json(&database, "select * from t", JsonOptions::default()),
+        "[]"
+    );
+}
+
+#[test]
+fn a_second_statement_is_refused_and_nothing_of_it_runs() {
+    let database = file();
+    written(&database, "create table t (a)");
+    for sql in [
+        "insert into t values (1); drop table t",
+        "select 1; select 2",
+        "select 1; nonsense",
+    ] {
+        assert_eq!(
+            error(&database, sql).kind,
+            DatabaseErrorKind::Query,
+            "{sql}"
+        );
+    }
+    assert_eq!(integer(&database, "select count(*) from t"), 0);
+    assert_kind(
+        &error(&database, "select 1; select 2"),
+        DatabaseErrorKind::Query,
+        "execute_script",
+    );
+    assert_eq!(integer(&database, " select 1 ; -- and a comment\n"), 1);
+}
+
+#[test]
+fn a_statement_that_is_none_is_refused() {
+    let database = memory();
+    for sql in ["", "  ", "-- nothing", ";"] {
+        assert_kind(
+            &error(&database, sql),
+            DatabaseErrorKind::Query,
+            "no statement",
+        );
+    }
+    assert_kind(
+        &error(&database, "select 1\0; drop table t"),
+        DatabaseErrorKind::Query,
+        "NUL",
+    );
+}
+
+#[test]
+fn transaction_control_points_to_transaction() {
+    let database = file();
+    for sql in [
+        "begin",
+        "BEGIN IMMEDIATE",
+        "/* */ commit",
+        "end",
+        "rollback",
+        "savepoint a",
+        "release a",
+    ] {
+        assert_kind(
+            &error(&database, sql),
+            DatabaseErrorKind::Query,
+            "`transaction`",
+        );
+    }
+    assert_kind(
+        &error(&database, "attach 'x.db' as x"),
+        DatabaseErrorKind::Query,
+        "database of its own",
+    );
+}
+
+#[test]
+fn the_wrong_number_of_binds_is_named() {
+    let database = memory();
+    let one = Query::new("select ?, ?").binds(vec![Value::Null]);
+    assert_kind(
+        &error(&database, one),
+        DatabaseErrorKind::Query,
+        "2 placeholder(s), but 1 value(s)",
+    );
+    let none = Query::new("select 1").binds(vec![Value::Null]);
+    assert_kind(
+        &error(&database, none),
+        DatabaseErrorKind::Query,
+        "0 placeholder",
+    );
+    let nan = Query::new("select ?").binds(vec![Value::Float(f64::NAN)]);
+    assert_kind(&error(&database, nan), DatabaseErrorKind::Query, "NaN");
+}
+
+#[test]
+fn a_value_of_one_gibibyte_is_refused() {
+    let huge = Query::new("select length(?)").binds(vec![Value::Blob(vec![0; 1 << 30])]);
+    assert_kind(&error(&memory(), huge), DatabaseErrorKind::Query, "1 GiB");
+}
+
+#[test]
+fn constraints_become_kinds_with_their_names() {
+    let database = file();
+    written(
+        &database,
+        "create table users (id integer primary key, email text unique, age integer not null \
+         constraint adult check (age > 17))",
+    );
+    written(
+        &database,
+        "create table posts (user_id integer references users)",
+    );
+    written(&database, "insert into users values (1, 'a', 20)");
+    let fails = |sql: &str, kind, code, constraint: Option<&str>| {
+        let error = error(&database, sql);
+        assert_eq!(error.kind, kind, "{}", error.message);
+        assert_eq!(error.code, Some(code));
+        assert_eq!(error.constraint.as_deref(), constraint);
+        assert_eq!(error.sql.as_deref(), Some(sql));
+    };
+    use DatabaseErrorKind::{Check, ForeignKey, NotNull, Query, Unique};
+    fails(
+        "insert into users values (2, 'a', 20)",
+        Unique,
+        2067,
+        Some("users.email"),
+    );
+    fails(
+        "insert into users values (1, 'b', 20)",
+        Unique,
+        1555,
+        Some("users.id"),
+    );
+    fails(
+        "insert into users values (3, 'c', null)",
+        NotNull,
+        1299,
+        Some("users.age"),
+    );
+    fails(
+        "insert into users values (3, 'c', 1)",
+        Check,
+        275,
+        Some("adult"),
+    );
+    fails("insert into posts values (9)", ForeignKey, 787, None);
+    fails("select nothing from users", Query, 1, None);
+}
+
+#[test]
+fn a_row_limit_fails_instead_of_cutting() {
+    let database = file();
+    let limited = |sql: &str, limit| Query {
+        row_limit: Some(limit),
+        ..Query::new(sql)
+    };
+    let three = "select 1 union all select 2 union all select 3";
+    assert_eq!(rows(&database, limited(three, 3)).len(), 3);
+    assert_kind(
+        &error(&database, limited(three, 2)),
+        DatabaseErrorKind::Query,
+        "row_limit",
+    );
+    assert_eq!(
+        error(&database, limited("select 1", 0)).kind,
+        DatabaseErrorKind::Query
+    );
+}
+
+#[test]
+fn json_comes_without_rows_and_equals_json_made_from_rows() {
+    let database = file();
+    written(
+        &database,
+        "create table t (id integer, price decimal, at datetime, j json, ok bool)",
+    );
+    written(
+        &database,
+        "insert into t values (1, '1.50', '2024-01-02 03:04:05', '[1, 2]', 1), (2, 3, null, '{x', 0)",
+    );
+    let direct = json(&database, "select * from t", JsonOptions::default());
+    let through_rows = to_json(&rows(&database, "select * from t"), &JsonOptions::default());
+    assert_eq!(direct.as_bytes(), &through_rows.unwrap()[..]);
+    assert_eq!(
+        direct,
+        r#"[{"id":1,"price":"1.5","at":"2024-01-02T03:04:05Z","j":[1, 2],"ok":true},"#.to_string()
+            + r#"{"id":2,"price":"3","at":null,"j":"{x","ok":false}]"#
+    );
+    let only = JsonOptions {
+        columns: JsonColumns::Only(vec!["ok".into(), "id".into()]),
+    };
+    assert_eq!(
+        json(&database, "select * from t where id = 1", only),
+        r#"[{"ok":true,"id":1}]"#
+    );
+}
+
+#[test]
+fn an_unknown_json_column_is_refused_before_anything_is_written() {
+    let database = file();
+    written(&database, "create table t (n)");
+    let query = Query {
+        shape: Shape::Json(JsonOptions {
+            columns: JsonColumns::Only(vec!["nope".into()]),
+        }),
+        ..Query::new("insert into t values (1) returning n")
+    };
+    assert_kind(&error(&database, query), DatabaseErrorKind::Query, "nope");
+    assert_eq!(integer(&database, "select count(*) from t"), 0);
+}
+
+#[test]
+fn a_script_runs_its_statements_until_one_fails() {
+    let database = file();
+    let fine = "create table a (n); insert into a values (1);\n-- the end\n;";
+    assert!(matches!(
+        script(&database, fine).result(),
+        Ok(Outcome::Done)
+    ));
+    let broken = script(
+        &database,
+        "insert into a values (2); insert into nowhere values (1); drop table a",
+    );
+    let error = broken.error();
+    assert_kind(&error, DatabaseErrorKind::Query, "nowhere");
+    assert_eq!(integer(&database, "select count(*) from a"), 2);
+    let open = script(&database, "begin; insert into a values (3)").error();
+    assert_kind(&open, DatabaseErrorKind::Query, "left a transaction open");
+    assert_eq!(integer(&database, "select count(*) from a"), 2);
+    let closed = script(&database, "begin; insert into a values (3); commit");
+    assert!(matches!(closed.result(), Ok(Outcome::Done)));
+    assert_eq!(integer(&database, "select count(*) from a"), 3);
+}
+
+#[test]
+fn a_panic_costs_one_query_and_nothing_else() {
+    let database = file();
+    written(&database, "create table t (n)");
+    let stranger = database.stranger();
+    // A column name that is not UTF-8 cannot be made through SQL text, only by damaging the schema.
+    stranger
+        .execute_batch(
+            "create table broken (name_x integer);
+             pragma writable_schema = on;
+             update sqlite_schema set sql = cast(x'637265617465207461626c652062726f6b656e20286eff29' as text)
+             where name = 'broken';
+             pragma writable_schema = off;",
+        )
+        .unwrap();
+    drop(stranger);
+    let result = start(&database, Query::new("select * from broken")).result();
+    assert!(
+        matches!(&result, Err(fastr_core::Error::Panicked(_))),
+        "{result:?}"
+    );
+    assert_eq!(integer(&database, "select count(*) from t"), 0);
+    assert_eq!(database.stats().busy, 0);
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(Value::Null),
+        any::<i64>().prop_map(Value::Integer),
+        any::<f64>()
+            .prop_filter("SQLite has no NaN", |number| !number.is_nan())
+            .prop_map(Value::Float),
+        any::<String>().prop_map(Value::Text),
+        proptest::collection::vec(any::<char>(), 0..20)
+            .prop_map(|chars| Value::Text(chars.into_iter().chain(['\0', 'x']).collect())),
+        proptest::collection::vec(any::<u8>(), 0..100).prop_map(Value::Blob),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_value_round_trips(values in proptest::collection::vec(value(), 1..8)) {
+        thread_local! {
+            static DATABASE: std::sync::Arc<fastr_core::db::Database> = memory();
+        }
+        DATABASE.with(|database| {
+            let marks = vec!["?"; values.len()].join(", ");
+            let query = Query::new(format!("select {marks}")).binds(values.clone());
+            let result = rows(database, query);
+            prop_assert_eq!(result.row(0), Some(&values[..]));
+            Ok(())
+        })?;
+    }
+}

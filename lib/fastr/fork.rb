@@ -1,0 +1,17 @@
+# frozen_string_literal: true
+
+module Fastr
+  # Makes a forked child start anew: the reactor's threads, the dispatcher's fibers and every open answer belong to
+  # the parent. Prepended to Process' singleton, where Ruby calls `_fork` for every kind of fork.
+  # @api private
+  module Fork
+    def _fork
+      pid = super
+      Dispatcher.after_fork if pid.zero?
+      pid
+    end
+  end
+  private_constant :Fork
+
+  Process.singleton_class.prepend(Fork)
+end

@@ -1,0 +1,104 @@
+# frozen_string_literal: true
+
+module Fastr
+  # The Fiber::Scheduler of the dispatcher's thread: makes Ruby's own waiting (sleep, sockets, Queue, Mutex, Thread#join,
+  # Process.wait, DNS, Timeout) park the fiber instead of the thread. It owns no queue and no timer; all waiting is a
+  # completion of the reactor. io_read and io_write stay with Ruby: their contract differs between Ruby versions.
+  # @api private
+  class Scheduler
+    # Resumes a fiber from the inbox, once, if it is still blocked.
+    Unblock = Struct.new(:scheduler, :fiber) do
+      def call
+        scheduler.wake(fiber)
+      end
+    end
+    private_constant :Unblock
+
+    # Raises in a fiber when its time is up.
+    Expiry = Struct.new(:dispatcher, :fiber, :exception, :message, :request) do
+      def call(_value)
+        dispatcher.raise_in(fiber, exception, message)
+      rescue FiberError
+        # The fiber waits for another one that it resumed itself; it is asked again when that may have ended.
+        dispatcher.after(0.005, self)
+      end
+    end
+    private_constant :Expiry
+
+    # @param dispatcher [Dispatcher]
+    def initialize(dispatcher)
+      @dispatcher = dispatcher
+      @blocked = {}.compare_by_identity
+    end
+
+    # Parks until {#unblock}; false when the time limit came first.
+    def block(_blocker, limit = nil)
+      fiber = Fiber.current
+      id = @blocked[fiber] = @dispatcher.register(fiber)
+      Native.timer(id, limit) if limit
+      @dispatcher.park ? true : false
+    ensure
+      @blocked.delete(fiber)
+      Native.cancel(id) if @dispatcher.forget(id) || limit
+    end
+
+    # Called from any thread.
+    def unblock(_blocker, fiber)
+      @dispatcher.next_tick(Unblock.new(self, fiber), nil)
+    end
+
+    # Resumes a blocked fiber; one that went on meanwhile is left alone.
+    def wake(fiber)
+      id = @blocked.delete(fiber)
+      @dispatcher.resume(fiber, true) if id && @dispatcher.forget(id)
+    end
+
+    def kernel_sleep(duration = nil)
+      return block(:sleep) if duration.nil?
+
+      Completion.await { |sink| Native.timer(sink, duration) }
+      true
+    end
+
+    def io_wait(io, events, limit = nil)
+      ready = Completion.await { |sink| Native.wait_fd(sink, io.fileno, events, limit) }
+      ready.zero? ? false : ready
+    end
+
+    def process_wait(pid, flags)
+      Thread.new { Process::Status.wait(pid, flags) }.value
+    end
+
+    def address_resolve(host)
+      Completion.await { |sink| Native.resolve(sink, host.split("%", 2).first) }
+    rescue Fastr::Error
+      [] # Ruby makes its own SocketError of an empty list
+    end
+
+    def timeout_after(duration, exception, message)
+      id = @dispatcher.register(Expiry.new(@dispatcher, Fiber.current, exception, message, nil))
+      Native.timer(id, duration)
+      yield duration
+    ensure
+      Native.cancel(id) if id && @dispatcher.forget(id)
+    end
+
+    # Runs the block at once in a lane of its own; the caller goes on when that waits for the first time.
+    def fiber(&block)
+      caller = Fiber.current
+      id = @dispatcher.register(caller)
+      @dispatcher.next_tick(-> { @dispatcher.resume(caller, nil) if @dispatcher.forget(id) }, nil)
+      @dispatcher.start_lane(block)
+    end
+
+    # Ruby calls this when the thread ends. What was waiting got its chance before.
+    def close
+      nil
+    end
+
+    # Ruby 3.1 asks schedulers without `close` for it; kept for tools that call it.
+    def run
+      nil
+    end
+  end
+end
