@@ -9,3 +9,7 @@ require_relative "fastr/errors"
 require_relative "fastr/reactor"
 require_relative "fastr/reactor/process"
 require_relative "fastr/fork"
+require_relative "fastr/framework"
+require_relative "fastr/runner"
+
+Fastr::DSL.install(start: true) if Fastr::DSL.wanted_by?(caller_locations)

@@ -33,7 +33,7 @@ RSpec.describe "fork" do
       Fastr::Reactor.run do
         pid = fork do
           Fastr::Completion.await { |sink| Fastr::Native.timer(sink, 0.01) }
-          puts "child waited"
+          $stdout.syswrite("child waited\n")
           exit!(0)
         end
         Process.wait(pid)

@@ -44,6 +44,7 @@ module Support
       dispatcher.ensure_running
       dispatcher.handler = @handler
       routes = Fastr::RouteTable.new
+      routes.add(nil, "/", {}, 1)
       routes.add(nil, "/*path", {}, 1)
       @server = Fastr::Server.listen({ "port" => 0 }.merge(options), routes)
       @server.port

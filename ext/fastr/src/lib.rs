@@ -7,6 +7,7 @@ mod error;
 mod native;
 mod outgoing;
 mod parsing;
+mod pool;
 mod raw;
 mod request;
 mod response;
@@ -14,6 +15,7 @@ mod routes;
 mod rows;
 mod server;
 mod sink;
+mod value;
 mod waiter;
 
 use magnus::{Error, Ruby};
@@ -26,5 +28,8 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     waiter::define(ruby, fastr)?;
     request::define(ruby, fastr)?;
     routes::define(ruby, fastr)?;
-    server::define(ruby, fastr)
+    server::define(ruby, fastr)?;
+    let record = ruby.define_module("AsyncRecord")?;
+    pool::define(ruby, record)?;
+    rows::define(ruby, record)
 }

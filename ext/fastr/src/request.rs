@@ -9,7 +9,7 @@ use fastr_core::http::request::Request;
 use fastr_core::http::responder::{Delivery, ResponseStream};
 use fastr_core::reactor::Reactor;
 use magnus::prelude::*;
-use magnus::{Error, RHash, RModule, RString, Ruby, Value, method};
+use magnus::{Error, RArray, RHash, RModule, RString, Ruby, Value, method};
 
 use crate::convert;
 use crate::error::{guard, raise};
@@ -97,11 +97,11 @@ impl RubyRequest {
     }
 
     fn route(&self) -> Option<u32> {
-        self.get().route.map(|route| route.0)
+        self.get().route
     }
 
-    fn captures(&self) -> Vec<String> {
-        self.get().captures.clone()
+    fn captures(ruby: &Ruby, this: &Self) -> RArray {
+        ruby.ary_from_iter(this.get().captures.iter())
     }
 
     fn capture(ruby: &Ruby, this: &Self, index: usize) -> Value {

@@ -21,7 +21,8 @@ impl RubyServer {
         guard(|ruby| {
             let options = server_options(ruby, options)?;
             let reactor = native::reactor().map_err(|error| raise(ruby, &error))?;
-            Server::listen(&reactor, options, routes.table())
+            let routes = routes.table().map_err(|error| raise(ruby, &error))?;
+            Server::listen(&reactor, options, routes)
                 .map(Self)
                 .map_err(|error| raise(ruby, &error))
         })
@@ -35,8 +36,12 @@ impl RubyServer {
         self.0.address().ip().to_string()
     }
 
-    fn replace_routes(&self, routes: Obj<RubyRoutes>) {
-        self.0.replace_routes(routes.table());
+    fn replace_routes(&self, routes: Obj<RubyRoutes>) -> Result<(), Error> {
+        guard(|ruby| {
+            self.0
+                .replace_routes(routes.table().map_err(|error| raise(ruby, &error))?);
+            Ok(())
+        })
     }
 
     /// Stops accepting and completes when everything is answered; with `Fastr::TimeoutError` at the deadline.
@@ -71,11 +76,35 @@ fn server_options(ruby: &Ruby, given: RHash) -> Result<ServerOptions, Error> {
     Ok(options)
 }
 
-fn set_limit(ruby: &Ruby, _limits: &mut Limits, name: &str, _value: Value) -> Result<(), Error> {
-    Err(Error::new(
-        ruby.exception_arg_error(),
-        format!("no server option is called {name:?}"),
-    ))
+/// Sets a limit by the name it has in `fastr_core::http::limits::Limits`; times are seconds.
+fn set_limit(ruby: &Ruby, limits: &mut Limits, name: &str, value: Value) -> Result<(), Error> {
+    let count = || usize::try_convert(value);
+    let seconds = || f64::try_convert(value).map(convert::seconds);
+    match name {
+        "request_line" => limits.request_line = count()?,
+        "header_block" => limits.header_block = count()?,
+        "header_count" => limits.header_count = count()?,
+        "chunk_line" => limits.chunk_line = count()?,
+        "chunk_extensions" => limits.chunk_extensions = count()?,
+        "trailer_block" => limits.trailer_block = count()?,
+        "max_body" => limits.max_body = u64::try_convert(value)?,
+        "keep_underscores" => limits.keep_underscores = bool::try_convert(value)?,
+        "head_timeout" => limits.head_timeout = seconds()?,
+        "keep_alive_timeout" => limits.keep_alive_timeout = seconds()?,
+        "body_timeout" => limits.body_timeout = seconds()?,
+        "body_rate" => limits.body_rate = u64::try_convert(value)?,
+        "body_grace" => limits.body_grace = seconds()?,
+        "write_timeout" => limits.write_timeout = seconds()?,
+        "handler_timeout" => limits.handler_timeout = seconds()?,
+        "linger" => limits.linger = seconds()?,
+        "max_connections" => limits.max_connections = count()?,
+        "max_in_flight" => limits.max_in_flight = count()?,
+        _ => {
+            let message = format!("no server option is called {name:?}");
+            return Err(Error::new(ruby.exception_arg_error(), message));
+        }
+    }
+    Ok(())
 }
 
 pub(crate) fn define(ruby: &Ruby, fastr: RModule) -> Result<(), Error> {

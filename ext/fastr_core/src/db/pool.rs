@@ -18,7 +18,8 @@ pub struct DatabaseOptions {
     pub readers: usize,
     /// How many operations may wait before the next one is refused (1000).
     pub max_waiting: usize,
-    /// How long an operation may wait for a connection (5 s).
+    /// How long an operation may wait for a connection (5 s). A statement inside an open transaction has its
+    /// connection already and waits for the ones before it without this limit.
     pub pool_timeout: Duration,
     /// How long a statement may run unless its query says otherwise (no limit).
     pub query_timeout: Option<Duration>,
@@ -73,12 +74,17 @@ impl Database {
 
     /// Runs one statement and completes with rows, JSON or what was written. Transaction control is refused here:
     /// use [`begin`](Self::begin) and [`finish`](Self::finish). Savepoints are plain SQL inside a transaction.
+    ///
+    /// What belongs to one connection is not shared by all of them: temporary tables and settings made by `PRAGMA`
+    /// exist on the writing connection only, so use them inside a transaction. `last_insert_id` is what SQLite
+    /// remembers; for a table `WITHOUT ROWID` use `RETURNING`. A cancelled write inside a transaction may roll the
+    /// whole transaction back, which its next statement then reports.
     pub fn submit(&self, query: Query, completer: Completer) -> CancelHandle {
         self.backend.submit(query, completer)
     }
 
     /// Runs a script of many statements, as migrations have them; completes with `Outcome::Done`. It stops at the
-    /// first failure and is atomic only inside a transaction.
+    /// first failure, is atomic only inside a transaction and has no time limit, but can be cancelled.
     pub fn execute_script(
         &self,
         sql: impl Into<String>,

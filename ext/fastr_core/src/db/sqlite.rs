@@ -1,7 +1,8 @@
 //! SQLite on threads of its own: one connection that writes, some that read.
 //!
 //! Follow an operation through [`lanes`] (where it waits and who takes it), [`worker`] (the thread that performs it),
-//! [`connection`] (how a file is opened) and [`execute`] (one statement). This file only turns the calls of
+//! [`connection`] (how a file is opened) and [`execute`] (one statement); [`state`] and [`transactions`] are what the
+//! lanes keep behind their lock. This file only turns the calls of
 //! [`Backend`] into jobs; it never touches a connection, and no caller's thread ever does.
 
 mod connection;
@@ -10,8 +11,12 @@ mod error;
 mod execute;
 mod job;
 mod lanes;
+mod leaving;
 mod location;
+mod report;
 mod state;
+mod threads;
+mod transactions;
 mod worker;
 
 use std::sync::Arc;
@@ -40,7 +45,7 @@ pub(super) struct Sqlite {
 impl Sqlite {
     /// Understands the URL; touches neither the file system nor a thread.
     pub(super) fn new(url: &str, options: DatabaseOptions) -> Result<Self, Error> {
-        let location = Location::parse(url)?;
+        let location = Location::parse(url)?.absolute();
         let memory = location.is_memory();
         Ok(Self {
             lanes: Arc::new(Lanes::new(location, options)),
@@ -57,7 +62,7 @@ impl Sqlite {
         Arc::new(Ticket {
             sql,
             transaction,
-            timeout: timeout.or(self.lanes.options.query_timeout),
+            timeout,
             is_cancelled: AtomicBool::new(false),
             lanes: Arc::downgrade(&self.lanes),
         })
@@ -98,7 +103,8 @@ impl Backend for Sqlite {
     fn submit(&self, query: Query, completer: Completer) -> CancelHandle {
         let statement = classify(&query.sql);
         let lane = self.lane(statement, &query);
-        let ticket = self.ticket(query.sql, query.transaction, query.timeout);
+        let timeout = query.timeout.or(self.lanes.options.query_timeout);
+        let ticket = self.ticket(query.sql, query.transaction, timeout);
         let handle = CancelHandle::new(Arc::clone(&ticket) as _);
         let task = Task::Query {
             inserts: statement == Statement::Insert,
@@ -127,7 +133,8 @@ impl Backend for Sqlite {
 
     fn begin(&self, options: BeginOptions, completer: Completer) -> CancelHandle {
         let task = Task::Begin(options.mode);
-        let ticket = self.ticket(task.begin_sql().into(), None, options.timeout);
+        let timeout = options.timeout.or(self.lanes.options.query_timeout);
+        let ticket = self.ticket(task.begin_sql().into(), None, timeout);
         let handle = CancelHandle::new(Arc::clone(&ticket) as _);
         self.enqueue(Lane::Write, ticket, task, completer);
         handle

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -16,14 +16,13 @@ use crate::http::service::Service;
 /// What the two sides of a connection, the stream and the service, tell each other. Both run in one task.
 #[derive(Debug, Default)]
 pub(crate) struct ConnectionState {
-    answering: AtomicBool,
+    answered: AtomicU64,
     streaming: AtomicBool,
 }
 
 impl ConnectionState {
     /// A request arrived at the service. The guard lives until its answer is handed to hyper whole.
     pub(crate) fn request_started(self: &Arc<Self>) -> Activity {
-        self.answering.store(true, Ordering::Relaxed);
         Activity(Arc::clone(self))
     }
 
@@ -32,9 +31,9 @@ impl ConnectionState {
         self.streaming.store(true, Ordering::Relaxed);
     }
 
-    /// Whether a request is being answered.
-    pub(crate) fn is_answering(&self) -> bool {
-        self.answering.load(Ordering::Relaxed)
+    /// How many requests are done: their answers are with hyper, whole.
+    pub(crate) fn answered(&self) -> u64 {
+        self.answered.load(Ordering::Relaxed)
     }
 
     /// Whether a streamed answer is under way.
@@ -49,7 +48,7 @@ pub(crate) struct Activity(Arc<ConnectionState>);
 
 impl Drop for Activity {
     fn drop(&mut self) {
-        self.0.answering.store(false, Ordering::Relaxed);
+        self.0.answered.fetch_add(1, Ordering::Relaxed);
         self.0.streaming.store(false, Ordering::Relaxed);
     }
 }

@@ -147,12 +147,17 @@ impl GuardedStream {
         if self.writing && !self.state.is_streaming() {
             return self.park(context);
         }
-        if !self.state.is_answering() || self.state.is_streaming() {
+        if !self.is_answering() || self.state.is_streaming() {
             return Poll::Ready(());
         }
         let deadline = ended.max(self.active) + HALF_CLOSE_GRACE;
         ready!(self.read_timer.poll(deadline, context));
         Poll::Ready(())
+    }
+
+    /// Whether a request that hyper was given is not answered yet.
+    fn is_answering(&self) -> bool {
+        self.guard.heads() > self.state.answered()
     }
 
     fn park(&mut self, context: &Context<'_>) -> Poll<()> {
@@ -164,7 +169,7 @@ impl GuardedStream {
     fn poll_late(&mut self, context: &mut Context<'_>) -> Poll<Late> {
         let limits = &self.shared.limits;
         match self.guard.phase() {
-            Phase::Idle if self.state.is_answering() || self.writing => Poll::Pending,
+            Phase::Idle if self.is_answering() || self.writing => Poll::Pending,
             Phase::Idle => {
                 ready!(
                     self.read_timer

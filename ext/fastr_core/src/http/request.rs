@@ -7,7 +7,7 @@ use http::request::Parts;
 use crate::event::RequestId;
 use crate::http::body::RequestBody;
 use crate::http::responder::Responder;
-use crate::http::routes::RouteId;
+use crate::http::routes::Captures;
 
 /// Where a connection came from and arrived.
 #[derive(Debug, Clone, Copy)]
@@ -27,10 +27,10 @@ pub struct Request {
     pub head: Parts,
     /// The connection's two ends.
     pub peer: Peer,
-    /// The route that the table found; none when the Ruby side takes every request.
-    pub route: Option<RouteId>,
+    /// The number that the Ruby side gave the route.
+    pub route: Option<u32>,
     /// The route's captures, decoded, in the order of its pattern.
-    pub captures: Vec<String>,
+    pub captures: Captures,
     /// The body.
     pub body: RequestBody,
     /// The right to answer.

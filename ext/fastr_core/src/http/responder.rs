@@ -106,6 +106,7 @@ impl Responder {
             pieces: receiver,
             state: Arc::clone(&state),
             finished: false,
+            broken: false,
         };
         Ok((
             Delivery::Answer(sender, Answer::Streamed(head.map(|()| body))),
@@ -209,6 +210,7 @@ pub struct StreamBody {
     pieces: mpsc::UnboundedReceiver<Piece>,
     state: Arc<StreamState>,
     finished: bool,
+    broken: bool,
 }
 
 impl StreamBody {
@@ -230,17 +232,25 @@ impl Body for StreamBody {
         if body.finished {
             return Poll::Ready(None);
         }
-        Poll::Ready(match ready!(body.pieces.poll_recv(context)) {
+        if body.broken {
+            return Poll::Ready(Some(Err(io::Error::other("the answer broke off"))));
+        }
+        match ready!(body.pieces.poll_recv(context)) {
             Some(Piece::Data(bytes)) => {
                 body.state.sent(bytes.len());
-                Some(Ok(Frame::data(bytes)))
+                Poll::Ready(Some(Ok(Frame::data(bytes))))
             }
             Some(Piece::End) => {
                 body.finished = true;
-                None
+                Poll::Ready(None)
             }
-            Some(Piece::Abort) | None => Some(Err(io::Error::other("the answer broke off"))),
-        })
+            // The connection gets a turn to send what came before: an error makes it drop that.
+            Some(Piece::Abort) | None => {
+                body.broken = true;
+                context.waker().wake_by_ref();
+                Poll::Pending
+            }
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt;
-use http::header::{ALLOW, CONNECTION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use http::header::{ALLOW, CONNECTION, CONTENT_TYPE, HOST, HeaderValue, RETRY_AFTER};
 use http::{HeaderMap, Method, Response, StatusCode};
 use hyper::body::Incoming;
 use tokio::sync::oneshot;
@@ -22,7 +22,7 @@ use crate::http::guard::Rejection;
 use crate::http::lazy_timer::LazyTimer;
 use crate::http::request::{Peer, Request};
 use crate::http::responder::{Answer, Responder};
-use crate::http::routes::{Match, RouteId, Target};
+use crate::http::routes::{Captures, ConstantResponse, Match, Target};
 use crate::http::server::{Shared, next_request_id};
 use crate::http::tracked::{InFlight, TrackedStream};
 
@@ -68,22 +68,11 @@ impl Service {
             }
         }
         let routes = self.shared.routes();
-        let host = request
-            .headers()
-            .get(http::header::HOST)
-            .and_then(|host| host.to_str().ok());
-        match routes.matched(request.method().as_str(), path, host) {
-            Match::Found {
-                target: Target::Ruby(route),
-                captures,
-            } => {
-                let route = *route;
-                self.dispatch(request, Some(route), captures).await
-            }
-            Match::Found {
-                target: Target::Constant(response),
-                ..
-            } => constant(response),
+        match routes.matched(request.method().as_str(), host(&request), path) {
+            Match::Found { route, captures } => match routes.target(route) {
+                Target::Ruby(number) => self.dispatch(request, *number, captures).await,
+                Target::Constant(response) => constant(response),
+            },
             Match::MethodNotAllowed { allow } => not_allowed(request.method(), &allow),
             Match::NotFound => plain(StatusCode::NOT_FOUND, &format!("404 Not Found: {path}")),
             Match::BadPath(reason) => plain(
@@ -96,8 +85,8 @@ impl Service {
     async fn dispatch(
         &self,
         request: hyper::Request<Incoming>,
-        route: Option<RouteId>,
-        captures: Vec<String>,
+        route: u32,
+        captures: Captures,
     ) -> Response<Content> {
         if self.shared.in_flight.load(Ordering::Acquire) >= self.shared.limits.max_in_flight {
             return busy("the server has as many requests in flight as it allows");
@@ -114,7 +103,7 @@ impl Service {
             id,
             head,
             peer: self.peer,
-            route,
+            route: Some(route),
             captures,
             body,
             responder,
@@ -254,9 +243,21 @@ fn not_allowed(method: &Method, allow: &str) -> Response<Content> {
     response
 }
 
-fn constant(prepared: &Response<Bytes>) -> Response<Content> {
-    let mut response = Response::new(Content::whole(prepared.body().clone()));
-    *response.status_mut() = prepared.status();
-    *response.headers_mut() = prepared.headers().clone();
+fn constant(prepared: &ConstantResponse) -> Response<Content> {
+    let mut response = Response::new(Content::whole(prepared.body.clone()));
+    *response.status_mut() = prepared.status;
+    *response.headers_mut() = prepared.headers.clone();
     response
+}
+
+/// The authority that the request is for: that of an absolute target comes before the Host field (RFC 9112, 3.2.2).
+fn host(request: &hyper::Request<Incoming>) -> &str {
+    if let Some(authority) = request.uri().authority() {
+        return authority.as_str();
+    }
+    request
+        .headers()
+        .get(HOST)
+        .and_then(|host| host.to_str().ok())
+        .unwrap_or("")
 }

@@ -161,6 +161,7 @@ fn a_trailer_that_frames_routes_or_authenticates_is_400() {
         "Authorization",
         "Cookie",
         "X-Forwarded-For",
+        "x-forwarded-proto",
         "Trailer",
     ] {
         assert_broken(400, post(&format!("0\r\n{name}: 1\r\n\r\n")));

@@ -41,13 +41,19 @@ async fn serve(
 fn through_hyper(stream: &str) -> Vec<String> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
-        .unwrap();
+        .expect("a transport in memory does not fail");
     let outcome = feed(&Limits::default(), [stream.as_bytes()]);
     let seen = Seen::default();
     runtime.block_on(async {
         let (mut client, server) = tokio::io::duplex(1 << 20);
-        client.write_all(&outcome.output).await.unwrap();
-        client.shutdown().await.unwrap();
+        client
+            .write_all(&outcome.output)
+            .await
+            .expect("a transport in memory does not fail");
+        client
+            .shutdown()
+            .await
+            .expect("a transport in memory does not fail");
         let service = hyper::service::service_fn(|request| serve(seen.clone(), request));
         let connection = hyper::server::conn::http1::Builder::new()
             .half_close(true)
@@ -55,7 +61,10 @@ fn through_hyper(stream: &str) -> Vec<String> {
         // A body that was cut off makes the connection fail, and that is as it should be.
         let _ = connection.await;
         let mut answers = Vec::new();
-        client.read_to_end(&mut answers).await.unwrap();
+        client
+            .read_to_end(&mut answers)
+            .await
+            .expect("a transport in memory does not fail");
     });
     seen.take()
 }

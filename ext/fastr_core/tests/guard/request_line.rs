@@ -76,7 +76,7 @@ fn origin_form_is_a_path_with_an_optional_query() {
         "/a?b?c",
         "/?",
         "/a;b=c,d",
-        "/a?q={\"x\":[1]}",
+        "/a?q={x:[1]}",
         "/a?b`c",
         "/a|b^c\\d",
     ] {
@@ -87,8 +87,8 @@ fn origin_form_is_a_path_with_an_optional_query() {
 #[test]
 fn a_target_with_a_byte_that_must_be_escaped_is_400() {
     for target in [
-        "/ä", "/a#b", "/a?b#c", "/<a>", "/a?<b>", "/a\u{1}", "/a\u{7f}", "/a`b", "#", "?a", "a",
-        "a/b",
+        "/ä", "/a#b", "/a?b#c", "/<a>", "/a?<b>", "/a\u{1}", "/a\u{7f}", "/a`b", "/a\"b", "#",
+        "?a", "a", "a/b",
     ] {
         assert_refused(400, request(&format!("GET {target} HTTP/1.1")));
     }

@@ -1,22 +1,21 @@
 //! Where operations wait, and the threads that take them: the locked side of [`State`].
 //!
 //! A caller appends and wakes at most one worker; an awake worker wakes the next one if more is waiting, and takes
-//! the next job itself without sleeping when it has finished one. A timer thread answers waiters whose time is up; it
-//! exists only once something had to wait. Threads start with the first operation and end with `close`.
+//! the next job itself without sleeping when it has finished one. A timer thread answers waiters whose time is up. How
+//! threads begin and end is in [`threads`](super::threads).
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicU32;
+use std::time::Instant;
 
 use super::job::{Job, Ticket};
 use super::location::Location;
 use super::state::{Lane, State};
-use super::worker::Worker;
+use super::threads::Threads;
 use crate::db::backend::Stats;
 use crate::db::pool::DatabaseOptions;
 use crate::db::rows::TransactionId;
-use crate::error::{DatabaseError, DatabaseErrorKind, Error};
+use crate::error::Error;
 use crate::sync::{Condvar, Mutex, MutexGuard, lock, wait, wait_timeout};
 
 /// What a worker is to do next.
@@ -30,19 +29,11 @@ pub(super) enum Next {
     Closed,
 }
 
-/// The threads that are alive, and the timer's plan.
-#[derive(Debug, Default)]
-struct Threads {
-    alive: usize,
-    handles: Vec<JoinHandle<()>>,
-    timer: bool,
-    timer_wakes_at: Option<Instant>,
-}
-
+/// Everything behind the one lock.
 #[derive(Debug)]
-struct Shared {
-    state: State,
-    threads: Threads,
+pub(super) struct Shared {
+    pub(super) state: State,
+    pub(super) threads: Threads,
 }
 
 /// The lanes of one database.
@@ -50,11 +41,11 @@ struct Shared {
 pub(super) struct Lanes {
     pub(super) location: Location,
     pub(super) options: DatabaseOptions,
-    shared: Mutex<Shared>,
-    timer: Condvar,
-    ended: Condvar,
+    pub(super) shared: Mutex<Shared>,
+    pub(super) timer: Condvar,
+    pub(super) ended: Condvar,
     /// The process whose threads serve this; 0 before the first operation.
-    process: AtomicU32,
+    pub(super) process: AtomicU32,
 }
 
 impl Lanes {
@@ -83,13 +74,11 @@ impl Lanes {
             return job.completer.complete(Err(error));
         }
         let mut shared = lock(&self.shared);
-        let deadline = match shared.state.admit(lane, job) {
-            Ok(deadline) => deadline,
-            Err((job, error)) => {
-                drop(shared);
-                return job.completer.complete(Err(error));
-            }
-        };
+        if let Some(error) = shared.state.refusal(lane, &job) {
+            drop(shared);
+            return job.completer.complete(Err(error));
+        }
+        let deadline = shared.state.append(lane, job);
         let start = shared.state.rouse(lane);
         let timer = deadline.is_some_and(|deadline| self.arm(&mut shared, deadline));
         drop(shared);
@@ -125,7 +114,9 @@ impl Lanes {
                 self.start(start);
                 return Next::Job(job);
             }
-            let deadline = shared.state.idle_deadline(lane);
+            let limit = self.options.idle_in_transaction;
+            let deadline = shared.state.transactions.idle_deadline(limit);
+            let deadline = deadline.filter(|_| lane == Lane::Write);
             if deadline.is_some_and(|at| at <= Instant::now()) {
                 return Next::Idled;
             }
@@ -140,22 +131,26 @@ impl Lanes {
     }
 
     pub(super) fn open_transaction(&self) -> TransactionId {
-        lock(&self.shared).state.open_transaction()
+        lock(&self.shared).state.transactions.begin()
     }
 
     pub(super) fn transaction(&self) -> Option<TransactionId> {
-        lock(&self.shared).state.transaction()
+        let shared = lock(&self.shared);
+        shared.state.transactions.open.as_ref().map(|open| open.id)
     }
 
     /// The transaction is over; whatever still waits in it is told so.
     pub(super) fn end_transaction(&self, reason: &str) {
         let mut shared = lock(&self.shared);
-        let jobs = shared.state.end_transaction(reason.into());
+        let Some(id) = shared.state.transactions.open.as_ref().map(|open| open.id) else {
+            return;
+        };
+        let jobs = shared.state.transactions.end(reason.into());
+        let transactions = &shared.state.transactions;
         let answers: Vec<(Job, Error)> = jobs
             .into_iter()
             .map(|job| {
-                let id = job.ticket.transaction.unwrap_or(TransactionId(0));
-                let error = shared.state.transaction_closed(id, &job.ticket.sql);
+                let error = transactions.closed(id, &job.ticket.sql);
                 (job, error)
             })
             .collect();
@@ -168,153 +163,6 @@ impl Lanes {
             return Stats::default();
         }
         lock(&self.shared).state.stats()
-    }
-
-    /// Refuses new work, answers what waits, stops what runs, and waits up to `limit` for the threads to end.
-    pub(super) fn close(&self, limit: Duration) -> bool {
-        if !self.serves_this_process() {
-            return true;
-        }
-        let mut shared = lock(&self.shared);
-        let jobs = shared.state.shut();
-        self.timer.notify_one();
-        drop(shared);
-        let closed =
-            || DatabaseError::new(DatabaseErrorKind::Connection, "the database was closed");
-        answer(jobs.into_iter().map(|job| (job, closed().into())).collect());
-        shared = self.outlive(limit);
-        let all_ended = shared.threads.alive == 0;
-        let handles = std::mem::take(&mut shared.threads.handles);
-        drop(shared);
-        if all_ended {
-            // Each has said its last word already. A panic in one was reported when it happened.
-            handles.into_iter().for_each(|handle| drop(handle.join()));
-        }
-        all_ended
-    }
-
-    fn outlive(&self, limit: Duration) -> MutexGuard<'_, Shared> {
-        let deadline = crate::sync::deadline(limit);
-        let mut shared = lock(&self.shared);
-        while shared.threads.alive > 0 && limit > Duration::ZERO {
-            shared = match deadline.map(crate::sync::remaining) {
-                None => wait(&self.ended, shared),
-                Some(Some(left)) => wait_timeout(&self.ended, shared, left),
-                Some(None) => break,
-            };
-        }
-        shared
-    }
-
-    /// Starts the worker that [`State::rouse`] asked for.
-    fn start(self: &Arc<Self>, index: Option<usize>) {
-        let Some(index) = index else { return };
-        let lanes = Arc::clone(self);
-        let lane = lock(&self.shared).state.slots[index].lane;
-        let started = self.spawn("fastr-sqlite", move || {
-            Worker::new(lanes, lane, index).run()
-        });
-        if let Err(error) = started {
-            let jobs = lock(&self.shared).state.retire(index);
-            let message = format!("cannot start a thread for the database: {error}");
-            let failure = || DatabaseError::new(DatabaseErrorKind::Connection, message.clone());
-            answer(
-                jobs.into_iter()
-                    .map(|job| (job, failure().into()))
-                    .collect(),
-            );
-        }
-    }
-
-    fn spawn(
-        self: &Arc<Self>,
-        name: &str,
-        body: impl FnOnce() + Send + 'static,
-    ) -> std::io::Result<()> {
-        let alive = Alive(Arc::clone(self));
-        lock(&self.shared).threads.alive += 1;
-        let handle = thread::Builder::new().name(name.into()).spawn(move || {
-            let _alive = alive;
-            body();
-        })?;
-        lock(&self.shared).threads.handles.push(handle);
-        Ok(())
-    }
-
-    /// Makes the timer look no later than at `deadline`. Whether it has to be started for that.
-    fn arm(&self, shared: &mut Shared, deadline: Instant) -> bool {
-        let threads = &mut shared.threads;
-        if !threads.timer {
-            threads.timer = true;
-            return true;
-        }
-        if threads.timer_wakes_at.is_none_or(|at| at > deadline) {
-            self.timer.notify_one();
-        }
-        false
-    }
-
-    /// Without a timer waiters are answered late, but answered; the next one that has to wait tries again.
-    fn start_timer(self: &Arc<Self>) {
-        let lanes = Arc::clone(self);
-        if self
-            .spawn("fastr-sqlite-timer", move || lanes.keep_time())
-            .is_err()
-        {
-            lock(&self.shared).threads.timer = false;
-        }
-    }
-
-    fn keep_time(&self) {
-        let mut shared = lock(&self.shared);
-        while !shared.state.closed {
-            let late = shared.state.expire(Instant::now());
-            if !late.is_empty() {
-                drop(shared);
-                answer(late);
-                shared = lock(&self.shared);
-                continue;
-            }
-            let next = shared.state.next_deadline();
-            shared.threads.timer_wakes_at = next;
-            shared = match next.map(crate::sync::remaining) {
-                None => wait(&self.timer, shared),
-                Some(Some(left)) => wait_timeout(&self.timer, shared, left),
-                Some(None) => shared,
-            };
-        }
-    }
-
-    fn serves_this_process(&self) -> bool {
-        let process = self.process.load(Ordering::Relaxed);
-        process == 0 || process == std::process::id()
-    }
-
-    /// Threads do not survive `fork`: in the child nobody would ever answer, and the lock may be held for ever.
-    fn check_process(&self) -> Result<(), Error> {
-        let own = std::process::id();
-        let first = self
-            .process
-            .compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed);
-        match first {
-            Ok(_) => Ok(()),
-            Err(process) if process == own => Ok(()),
-            Err(_) => Err(Error::NotRunning(
-                "this database was used before fork, and its threads stayed in the parent; open it again in the \
-                 child, or use it for the first time after fork"
-                    .into(),
-            )),
-        }
-    }
-}
-
-/// Says that its thread has ended, however it ended.
-struct Alive(Arc<Lanes>);
-
-impl Drop for Alive {
-    fn drop(&mut self) {
-        lock(&self.0.shared).threads.alive -= 1;
-        self.0.ended.notify_all();
     }
 }
 
@@ -338,52 +186,9 @@ fn sleep<'a>(
     shared
 }
 
-fn answer(answers: Vec<(Job, Error)>) {
+/// Completes jobs that end without having run.
+pub(super) fn answer(answers: Vec<(Job, Error)>) {
     for (job, error) in answers {
         job.completer.complete(Err(error));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::db::{Database, Query};
-    use crate::event::Completer;
-    use crate::waiter::{Waited, Waiter};
-
-    #[test]
-    fn an_operation_in_a_forked_child_is_refused_instead_of_waiting_for_ever() {
-        let options = DatabaseOptions::default();
-        let lanes = Arc::new(Lanes::new(Location::Memory, options));
-        lanes
-            .process
-            .store(std::process::id() ^ 1, Ordering::Relaxed);
-        assert!(
-            matches!(lanes.check_process(), Err(Error::NotRunning(text)) if text.contains("fork"))
-        );
-        assert!(lanes.close(Duration::from_secs(1)));
-    }
-
-    #[test]
-    fn an_unused_database_has_no_thread() {
-        let lanes = Lanes::new(Location::Memory, DatabaseOptions::default());
-        assert_eq!(lock(&lanes.shared).threads.alive, 0);
-        assert_eq!(lanes.stats().size, 0);
-        assert!(lanes.close(Duration::from_secs(1)));
-    }
-
-    #[test]
-    fn a_closed_database_says_so() {
-        let database = Database::open(":memory:", DatabaseOptions::default()).unwrap();
-        assert!(database.close(Duration::from_secs(1)));
-        let waiter = Arc::new(Waiter::default());
-        database.submit(
-            Query::new("select 1"),
-            Completer::waiter(Arc::clone(&waiter)),
-        );
-        let Waited::Completed(Err(error)) = waiter.wait(None) else {
-            panic!("it answered");
-        };
-        assert!(error.to_string().contains("closed"), "{error}");
     }
 }

@@ -75,6 +75,18 @@ impl Location {
         }
     }
 
+    /// The same place, whatever the working directory will be when a connection is opened.
+    pub(super) fn absolute(self) -> Self {
+        match self {
+            Self::File { path, mode } => Self::File {
+                path: std::path::absolute(&path).unwrap_or(path),
+                mode,
+            },
+            Self::Memory => Self::Memory,
+        }
+    }
+
+    /// Whether it is gone with its connection.
     pub(super) fn is_memory(&self) -> bool {
         matches!(self, Self::Memory)
     }

@@ -12,7 +12,8 @@ use super::error::{from_sqlite, refused, was_stopped};
 use super::execute::{self, Execution};
 use super::job::{Job, Task, Ticket};
 use super::lanes::{Lanes, Next};
-use super::state::{Lane, seconds};
+use super::report::seconds;
+use super::state::Lane;
 use crate::error::{DatabaseErrorKind, Error};
 use crate::event::Outcome;
 
@@ -48,11 +49,7 @@ impl Worker {
     pub(super) fn run(mut self) {
         loop {
             match self.lanes.next(self.index) {
-                Next::Job(job) => {
-                    if catch_unwind(AssertUnwindSafe(|| self.perform(job))).is_err() {
-                        self.abandon();
-                    }
-                }
+                Next::Job(job) => self.perform(job),
                 Next::Idled => self.idled(),
                 Next::Closed => return,
             }
@@ -60,7 +57,8 @@ impl Worker {
     }
 
     fn perform(&mut self, job: Job) {
-        let performed = self.attempt(&job.ticket, &job.task);
+        let attempt = AssertUnwindSafe(|| self.attempt(&job.ticket, &job.task));
+        let performed = catch_unwind(attempt).unwrap_or_else(|_| self.abandon());
         // A worker is free before its result is known: what the result triggers finds it so.
         self.lanes.release(self.index);
         match performed {
@@ -142,8 +140,10 @@ impl Worker {
         }
         match (self.lanes.transaction(), connection.is_autocommit()) {
             (Some(_), true) => {
-                let reason = "the database rolled it back when a statement in it failed";
-                self.lanes.end_transaction(reason);
+                self.lanes.end_transaction(match &result {
+                    Ok(_) => "a script in it ended it",
+                    Err(_) => "the database rolled it back when a statement in it failed",
+                });
                 result.and_then(|_| Err(ended_inside(ticket)))
             }
             (None, false) => {
@@ -187,14 +187,15 @@ impl Worker {
     }
 
     /// After a panic the connection may be in any state.
-    fn abandon(&mut self) {
+    fn abandon(&mut self) -> Performed {
         self.watch.end();
         self.connection = None;
         if self.lane == Lane::Write {
             self.lanes
                 .end_transaction("fastr panicked in it, so it was rolled back");
         }
-        self.lanes.release(self.index);
+        let message = "Rust code panicked while it ran this statement; the connection was replaced";
+        Performed::Answer(Err(Error::Panicked(message.into())))
     }
 }
 

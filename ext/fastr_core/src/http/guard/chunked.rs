@@ -4,21 +4,20 @@
 //! sixteen digits, lines without CRLF, framing out of proportion, and trailer fields that change what the head said.
 //! It changes nothing, except that trailer fields with `_` may be left out.
 
-use memchr::memchr;
-
-use super::field::{Field, strip_line_end};
+use super::field::Field;
 use super::head::too_large;
+use super::line::{LINE_END, Search, find_end};
 use super::rejection::{Rejection, bad};
-use super::syntax::has_control;
 use crate::http::limits::Limits;
 
-const LINE_END: usize = 2;
+const LONG_SIZE_LINE: Rejection = bad("a chunk-size line is too long");
+const LARGE_TRAILERS: Rejection = Rejection::new(431, "the trailer fields are too large");
 /// As many hexadecimal digits as 64 bits take. More are only leading zeros, or do not fit.
 const SIZE_DIGITS: usize = 16;
 
 /// Fields that must not come as trailers because they frame, route, authenticate or describe the message (RFC 9110
 /// section 6.5.1), or because programs trust them to come from a proxy.
-const FORBIDDEN_TRAILERS: [&[u8]; 29] = [
+const FORBIDDEN_TRAILERS: [&[u8]; 28] = [
     b"transfer-encoding",
     b"content-length",
     b"host",
@@ -46,9 +45,11 @@ const FORBIDDEN_TRAILERS: [&[u8]; 29] = [
     b"content-type",
     b"content-range",
     b"forwarded",
-    b"x-forwarded-for",
     b"x-real-ip",
 ];
+
+/// The same for all names that begin so.
+const FORBIDDEN_START: &[u8] = b"x-forwarded-";
 
 /// What to do with the bytes in front.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,8 +99,7 @@ impl Chunked {
     }
 
     fn read_size_line(&mut self, bytes: &[u8], limits: &Limits) -> Result<Taken, Rejection> {
-        let over = bad("a chunk-size line is too long");
-        let Some(line) = self.take_line(bytes, limits.chunk_line, over)? else {
+        let Some(line) = self.take_line(bytes, limits.chunk_line, LONG_SIZE_LINE)? else {
             return Ok(Taken::Partial);
         };
         let (size, extension) = parse_size(line)?;
@@ -139,9 +139,8 @@ impl Chunked {
     }
 
     fn read_trailer(&mut self, bytes: &[u8], limits: &Limits) -> Result<Taken, Rejection> {
-        let over = Rejection::new(431, "the trailer fields are too large");
         let room = limits.trailer_block.saturating_sub(self.trailer_bytes);
-        let Some(line) = self.take_line(bytes, room, over)? else {
+        let Some(line) = self.take_line(bytes, room, LARGE_TRAILERS)? else {
             return Ok(Taken::Partial);
         };
         let taken = line.len() + LINE_END;
@@ -154,7 +153,7 @@ impl Chunked {
             return Err(Rejection::new(431, "too many trailer fields"));
         }
         let field = Field::parse(line)?;
-        if FORBIDDEN_TRAILERS.iter().any(|name| field.is(name)) {
+        if is_forbidden(&field) {
             return Err(bad("a field that must not be a trailer came as one"));
         }
         if field.underscored && !limits.keep_underscores {
@@ -171,18 +170,23 @@ impl Chunked {
         over: Rejection,
     ) -> Result<Option<&'a [u8]>, Rejection> {
         let room = room.saturating_add(LINE_END);
-        let found = memchr(b'\n', &bytes[self.searched..]);
-        let end = found.map_or(bytes.len(), |found| self.searched + found + 1);
-        if end > room {
-            return Err(over);
+        match find_end(bytes, self.searched, room).map_err(|fault| fault.reject(over))? {
+            Search::Partial(searched) => {
+                self.searched = searched;
+                Ok(None)
+            }
+            Search::Ends(end) => {
+                self.searched = 0;
+                Ok(Some(&bytes[..end]))
+            }
         }
-        if found.is_none() {
-            self.searched = end;
-            return Ok(None);
-        }
-        self.searched = 0;
-        strip_line_end(&bytes[..end]).map(Some)
     }
+}
+
+fn is_forbidden(field: &Field<'_>) -> bool {
+    let start = field.name.get(..FORBIDDEN_START.len());
+    start.is_some_and(|start| start.eq_ignore_ascii_case(FORBIDDEN_START))
+        || FORBIDDEN_TRAILERS.iter().any(|name| field.is(name))
 }
 
 /// Splits a body of `length` bytes, of which up to `available` are here: how many are, and how many are to come.
@@ -206,7 +210,7 @@ fn parse_size(line: &[u8]) -> Result<(u64, &[u8]), Rejection> {
             "a chunk size is not a hexadecimal number of at most 16 digits",
         ));
     }
-    if !matches!(extension.first(), None | Some(b';')) || has_control(extension) {
+    if !matches!(extension.first(), None | Some(b';')) {
         return Err(bad(
             "a chunk size is followed by something other than an extension",
         ));

@@ -1,10 +1,12 @@
 //! One field line, RFC 9112 section 5, of a head or of a trailer section.
 //!
-//! It refuses folded lines, space before the colon, names that are no token and control characters in values. Values
-//! keep their bytes from 0x80 up (obs-text, RFC 9110 section 5.5).
+//! It refuses folded lines, space before the colon and names that are no token. Values keep their bytes from 0x80 up
+//! (obs-text, RFC 9110 section 5.5); control characters were refused when the end of the line was searched.
+
+use bytes::BytesMut;
 
 use super::rejection::{Rejection, bad};
-use super::syntax::{CLASS, TOKEN, UNDERSCORE, has_control, trim};
+use super::syntax::{CLASS, TOKEN, UNDERSCORE, trim};
 
 /// A field line that follows the grammar.
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +35,7 @@ impl<'a> Field<'a> {
         }
         let (name, rest) = line.split_at(end);
         match rest.split_first() {
-            Some((b':', raw_value)) if end > 0 && !has_control(raw_value) => Ok(Self {
+            Some((b':', raw_value)) if end > 0 => Ok(Self {
                 name,
                 raw_value,
                 underscored: classes & UNDERSCORE != 0,
@@ -54,22 +56,23 @@ impl<'a> Field<'a> {
     }
 }
 
+/// Copies the field lines of a complete, checked head to `output`, without those whose name holds `_`.
+pub(super) fn copy_without_underscores(head: &[u8], output: &mut BytesMut) {
+    for (index, line) in head.split_inclusive(|&byte| byte == b'\n').enumerate() {
+        let name = line.split(|&byte| byte == b':').next().unwrap_or(line);
+        if index == 0 || !name.contains(&b'_') {
+            output.extend_from_slice(line);
+        }
+    }
+}
+
 #[cold]
 fn fault(name: &[u8], rest: &[u8]) -> Rejection {
     bad(match (name, rest.first()) {
         ([], Some(b' ' | b'\t')) => "a field line is folded or begins with a space",
         ([], Some(b':')) => "a field line has no name",
         (_, Some(b' ' | b'\t')) => "a field name is followed by a space",
-        (_, Some(b':')) => "a field value holds a control character",
         (_, Some(_)) => "a field name is not a token",
         (_, None) => "a field line has no colon",
     })
-}
-
-/// A line without its line end, which must be CRLF: RFC 9112 section 2.2 allows a bare LF, but where two programs
-/// disagree about it a request is smuggled.
-#[inline]
-pub(super) fn strip_line_end(line: &[u8]) -> Result<&[u8], Rejection> {
-    line.strip_suffix(b"\r\n")
-        .ok_or_else(|| bad("a line does not end in CR LF"))
 }

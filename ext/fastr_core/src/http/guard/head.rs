@@ -4,16 +4,12 @@
 //! how the body is framed, and refuses every head about which two programs could disagree: two hosts, two lengths, a
 //! length with a transfer coding. It keeps no field: hyper parses the head again, for the application.
 
-use bytes::BytesMut;
-use memchr::memchr;
-
-use super::field::{Field, strip_line_end};
+use super::field::Field;
+use super::line::{LINE_END, Search, find_end};
 use super::rejection::{Rejection, bad};
 use super::request_line::{self, Version};
 use super::syntax::{TOKEN, decimal, is, is_authority, trim};
 use crate::http::limits::Limits;
-
-const LINE_END: usize = 2;
 
 /// How the body behind a head ends (RFC 9112 section 6.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +34,7 @@ pub(super) enum Progress {
 /// The head that is being read. Offsets count from its first byte.
 #[derive(Debug, Default)]
 pub(super) struct Head {
+    has_begun: bool,
     /// Bytes already searched for a line end.
     searched: usize,
     /// Where the current line begins.
@@ -58,7 +55,7 @@ pub(super) struct Head {
 impl Head {
     /// Whether any byte of it was seen.
     pub(super) fn has_begun(&self) -> bool {
-        self.searched > 0 || self.after_empty_line
+        self.has_begun
     }
 
     /// Whether it asks to leave HTTP/1.1 (RFC 9110 section 7.8: HTTP/1.0 cannot).
@@ -69,31 +66,45 @@ impl Head {
     /// Reads on. `bytes` begins where the head begins, and holds what it held at the last call.
     pub(super) fn read(&mut self, bytes: &[u8], limits: &Limits) -> Result<Progress, Rejection> {
         if self.searched == 0 {
+            self.has_begun = true;
             check_first_byte(bytes)?;
         }
         loop {
-            let Some(found) = memchr(b'\n', &bytes[self.searched..]) else {
-                self.searched = bytes.len();
-                self.check_room(bytes.len(), limits)?;
-                return Ok(Progress::Partial);
+            let end = match self.find_line_end(bytes, limits)? {
+                Search::Ends(end) => end,
+                Search::Partial(searched) => {
+                    self.searched = searched;
+                    return Ok(Progress::Partial);
+                }
             };
-            let end = self.searched + found + 1;
-            self.check_room(end, limits)?;
-            let line = strip_line_end(&bytes[self.line..end])?;
-            if self.fields > 0 && line.is_empty() {
-                return Ok(Progress::Complete(end));
+            if let Some(progress) =
+                self.read_line(&bytes[self.line..end], end + LINE_END, limits)?
+            {
+                return Ok(progress);
             }
-            if self.fields > 0 {
-                self.read_field(line, limits)?;
-            } else if line.is_empty() {
-                return self.skip_empty_line();
-            } else {
-                self.version = Some(request_line::check(line)?);
-                self.fields = end;
-            }
-            self.searched = end;
-            self.line = end;
         }
+    }
+
+    /// Reads one line, behind which the next begins at `next`; the empty line is the last.
+    #[inline]
+    fn read_line(
+        &mut self,
+        line: &[u8],
+        next: usize,
+        limits: &Limits,
+    ) -> Result<Option<Progress>, Rejection> {
+        match (self.fields, line) {
+            (0, []) => return self.skip_empty_line().map(Some),
+            (0, _) => {
+                self.version = Some(request_line::check(line)?);
+                self.fields = next;
+            }
+            (_, []) => return Ok(Some(Progress::Complete(next))),
+            _ => self.read_field(line, limits)?,
+        }
+        self.searched = next;
+        self.line = next;
+        Ok(None)
     }
 
     /// What the complete head says about the body.
@@ -117,23 +128,27 @@ impl Head {
             return Err(bad("more than one empty line before a request"));
         }
         *self = Self {
+            has_begun: true,
             after_empty_line: true,
             ..Self::default()
         };
         Ok(Progress::EmptyLine)
     }
 
-    /// Judged by the number of bytes alone and before a line is looked at, so that it does not matter in which pieces
-    /// they arrive.
     #[inline]
-    fn check_room(&self, end: usize, limits: &Limits) -> Result<(), Rejection> {
-        if self.fields == 0 && end > limits.request_line.saturating_add(LINE_END) {
-            return Err(Rejection::new(414, "the request line is too long"));
+    fn find_line_end(&self, bytes: &[u8], limits: &Limits) -> Result<Search, Rejection> {
+        let room = match self.fields {
+            0 => limits.request_line.saturating_add(LINE_END),
+            fields => fields.saturating_add(limits.header_block),
+        };
+        find_end(bytes, self.searched, room).map_err(|fault| fault.reject(self.too_long()))
+    }
+
+    fn too_long(&self) -> Rejection {
+        match self.fields {
+            0 => Rejection::new(414, "the request line is too long"),
+            _ => Rejection::new(431, "the header fields are too large"),
         }
-        if self.fields > 0 && end - self.fields > limits.header_block {
-            return Err(Rejection::new(431, "the header fields are too large"));
-        }
-        Ok(())
     }
 
     #[inline]
@@ -192,16 +207,6 @@ impl Head {
         }
         self.is_chunked = true;
         Ok(())
-    }
-}
-
-/// Copies the field lines of a complete, checked head to `output`, without those whose name holds `_`.
-pub(super) fn copy_without_underscores(head: &[u8], output: &mut BytesMut) {
-    for (index, line) in head.split_inclusive(|&byte| byte == b'\n').enumerate() {
-        let name = line.split(|&byte| byte == b':').next().unwrap_or(line);
-        if index == 0 || !name.contains(&b'_') {
-            output.extend_from_slice(line);
-        }
     }
 }
 

@@ -18,30 +18,47 @@ pub(super) enum Search {
     Ends(usize),
 }
 
-/// Searches `bytes` from offset `from` for a line end, which must not reach beyond the offset `room`; else the line
-/// is refused with `over`.
+/// Why a line is refused. Small, because it is returned for every line; it becomes a [`Rejection`] where it is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// The line is longer than its room.
+    TooLong,
+    /// A CR or LF stands alone.
+    BareLineEnd,
+    /// Another control character than HTAB.
+    Control,
+}
+
+impl Fault {
+    /// The refusal of the line; `over` for one that is too long.
+    #[cold]
+    pub(super) fn reject(self, over: Rejection) -> Rejection {
+        match self {
+            Fault::TooLong => over,
+            Fault::BareLineEnd => bad("a line does not end in CR LF"),
+            Fault::Control => bad("a line holds a control character"),
+        }
+    }
+}
+
+/// Searches `bytes` from offset `from` for a line end, which must not reach beyond the offset `room`.
 #[inline]
-pub(super) fn find_end(
-    bytes: &[u8],
-    from: usize,
-    room: usize,
-    over: &Rejection,
-) -> Result<Search, Rejection> {
+pub(super) fn find_end(bytes: &[u8], from: usize, room: usize) -> Result<Search, Fault> {
     let mut at = from;
     while let Some(offset) = find_control(&bytes[at..]) {
         at += offset;
         match bytes[at..] {
-            _ if at >= room => return Err(over.clone()),
-            [b'\t', ..] => at += 1,
-            [b'\r', b'\n', ..] if at + LINE_END > room => return Err(over.clone()),
+            _ if at >= room => return Err(Fault::TooLong),
+            [b'\r', b'\n', ..] if at + LINE_END > room => return Err(Fault::TooLong),
             [b'\r', b'\n', ..] => return Ok(Search::Ends(at)),
             [b'\r'] => return Ok(Search::Partial(at)),
-            [b'\r' | b'\n', ..] => return Err(bad("a line does not end in CR LF")),
-            _ => return Err(bad("a line holds a control character")),
+            [b'\t', ..] => at += 1,
+            [b'\r' | b'\n', ..] => return Err(Fault::BareLineEnd),
+            _ => return Err(Fault::Control),
         }
     }
     if bytes.len() > room {
-        return Err(over.clone());
+        return Err(Fault::TooLong);
     }
     Ok(Search::Partial(bytes.len()))
 }
@@ -67,8 +84,8 @@ const fn controls(word: u64) -> u64 {
     const HIGH: u64 = 0x80 * EACH;
     let low = word & !HIGH;
     let from_space = low + (0x80 - 0x20) * EACH;
-    let delete = low + (0x80 - 0x7f) * EACH;
-    (!from_space | delete) & !word & HIGH
+    let from_delete = low + EACH;
+    (!from_space | from_delete) & !word & HIGH
 }
 
 #[cfg(test)]

@@ -17,12 +17,14 @@ mod chunked;
 mod field;
 mod head;
 mod judge;
+mod line;
 mod rejection;
 mod request_line;
 mod syntax;
 
 use bytes::{Buf, BytesMut};
 
+use self::field::copy_without_underscores;
 use self::head::Head;
 use self::judge::{Move, Place};
 pub use self::rejection::Rejection;
@@ -120,20 +122,11 @@ impl Guard {
                 Some(pending) => pending,
                 None => self.judge(input),
             };
-            match next {
-                Move::Wait => {
-                    self.is_holding = true;
-                    break;
-                }
-                Move::Pass(length) => move_front(input, output, length),
-                Move::Drop(length) => input.advance(length),
-                Move::PassWithoutUnderscores(length) => {
-                    head::copy_without_underscores(&input[..length], output);
-                    input.advance(length);
-                }
-                Move::RefuseHead(rejection) => self.refuse_head(rejection, output),
-                Move::RefuseBody(rejection) => self.refuse_body(rejection),
+            if matches!(next, Move::Wait) {
+                self.is_holding = true;
+                break;
             }
+            self.do_move(next, input, output);
             if self.take_upgrade() {
                 return Step::Upgrade;
             }
@@ -210,6 +203,20 @@ impl Guard {
     #[must_use]
     pub fn heads(&self) -> u64 {
         self.heads
+    }
+
+    fn do_move(&mut self, next: Move, input: &mut BytesMut, output: &mut BytesMut) {
+        match next {
+            Move::Wait => {}
+            Move::Pass(length) => move_front(input, output, length),
+            Move::Drop(length) => input.advance(length),
+            Move::PassWithoutUnderscores(length) => {
+                copy_without_underscores(&input[..length], output);
+                input.advance(length);
+            }
+            Move::RefuseHead(rejection) => self.refuse_head(rejection, output),
+            Move::RefuseBody(rejection) => self.refuse_body(rejection),
+        }
     }
 
     fn refuse_head(&mut self, rejection: Rejection, output: &mut BytesMut) {

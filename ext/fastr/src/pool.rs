@@ -1,0 +1,218 @@
+//! `AsyncRecord::Pool`: the connections of one database.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use fastr_core::Completer;
+use fastr_core::CompletionId;
+use fastr_core::db::{
+    BeginOptions, CancelHandle, Database, DatabaseOptions, JsonColumns, JsonOptions, Query, Shape,
+    TransactionId, TransactionMode,
+};
+use fastr_core::reactor::Reactor;
+use magnus::prelude::*;
+use magnus::r_hash::ForEach;
+use magnus::{
+    Error, RArray, RHash, RModule, RString, Ruby, Symbol, TryConvert, Value, function, method,
+};
+
+use crate::convert;
+use crate::error::{guard, raise};
+use crate::native;
+use crate::raw::gvl;
+use crate::sink::Sink;
+use crate::value::bind;
+
+/// How long closing waits for statements that run.
+const CLOSE: Duration = Duration::from_secs(5);
+
+#[magnus::wrap(class = "AsyncRecord::Pool", free_immediately)]
+pub(crate) struct RubyPool(Arc<Database>);
+
+impl RubyPool {
+    fn new(url: String, options: RHash) -> Result<Self, Error> {
+        guard(|ruby| {
+            let options = database_options(ruby, options)?;
+            Database::open(&url, options)
+                .map(Self)
+                .map_err(|error| raise(ruby, &error))
+        })
+    }
+
+    fn query(&self, sink: Sink, sql: RString, binds: RArray, options: RHash) -> Result<(), Error> {
+        guard(|ruby| {
+            let mut query = Query::new(sql.to_string()?);
+            query.binds = binds
+                .into_iter()
+                .map(|value| bind(ruby, value))
+                .collect::<Result<_, _>>()?;
+            set_options(ruby, &mut query, options)?;
+            self.operate(ruby, &sink, |database, completer| {
+                Some(database.submit(query, completer))
+            })
+        })
+    }
+
+    fn script(&self, sink: Sink, sql: String, options: RHash) -> Result<(), Error> {
+        guard(|ruby| {
+            let mut query = Query::default();
+            set_options(ruby, &mut query, options)?;
+            self.operate(ruby, &sink, |database, completer| {
+                Some(database.execute_script(sql, query.transaction, completer))
+            })
+        })
+    }
+
+    fn begin(&self, sink: Sink, options: RHash) -> Result<(), Error> {
+        guard(|ruby| {
+            let options = begin_options(ruby, options)?;
+            self.operate(ruby, &sink, |database, completer| {
+                Some(database.begin(options, completer))
+            })
+        })
+    }
+
+    fn commit(&self, sink: Sink, transaction: u64) -> Result<(), Error> {
+        self.finish(&sink, transaction, true)
+    }
+
+    fn rollback(&self, sink: Sink, transaction: u64) -> Result<(), Error> {
+        self.finish(&sink, transaction, false)
+    }
+
+    fn finish(&self, sink: &Sink, transaction: u64, commit: bool) -> Result<(), Error> {
+        guard(|ruby| {
+            self.operate(ruby, sink, |database, completer| {
+                database.finish(TransactionId(transaction), commit, completer);
+                None
+            })
+        })
+    }
+
+    /// Submits something and enters the way to cancel it.
+    fn operate(
+        &self,
+        ruby: &Ruby,
+        sink: &Sink,
+        submit: impl FnOnce(&Database, Completer) -> Option<CancelHandle>,
+    ) -> Result<(), Error> {
+        let reactor: Arc<Reactor> = native::reactor().map_err(|error| raise(ruby, &error))?;
+        let completer = sink
+            .completer(&reactor)
+            .registered(Arc::clone(reactor.operations()));
+        let id: CompletionId = completer.id();
+        if let Some(handle) = submit(&self.0, completer) {
+            reactor.operations().attach(id, move || handle.cancel());
+        }
+        Ok(())
+    }
+
+    fn stats(ruby: &Ruby, this: &Self) -> Result<RHash, Error> {
+        let (stats, hash) = (this.0.stats(), ruby.hash_new());
+        for (name, count) in [
+            ("size", stats.size as u64),
+            ("limit", stats.limit as u64),
+            ("idle", stats.idle as u64),
+            ("busy", stats.busy as u64),
+            ("waiting", stats.waiting as u64),
+            ("queries", stats.queries),
+            ("timeouts", stats.timeouts),
+            ("cancelled", stats.cancelled),
+        ] {
+            hash.aset(ruby.to_symbol(name), count)?;
+        }
+        Ok(hash)
+    }
+
+    fn close(&self) -> Result<bool, Error> {
+        guard(|_| {
+            let closed = gvl::without_gvl(|| self.0.close(CLOSE), &|| {});
+            gvl::check_interrupts()?;
+            Ok(closed.unwrap_or(false))
+        })
+    }
+}
+
+fn database_options(ruby: &Ruby, given: RHash) -> Result<DatabaseOptions, Error> {
+    let mut options = DatabaseOptions::default();
+    given.foreach(|key: Symbol, value: Value| {
+        let seconds = || f64::try_convert(value).map(convert::seconds);
+        match &*key.name()? {
+            "size" => options.readers = usize::try_convert(value)?,
+            "max_waiting" => options.max_waiting = usize::try_convert(value)?,
+            "pool_timeout" => options.pool_timeout = seconds()?,
+            "busy_timeout" => options.busy_timeout = seconds()?,
+            "idle_in_transaction" => options.idle_in_transaction = seconds()?,
+            "timeout" => options.query_timeout = Some(seconds()?),
+            other => return Err(unknown(ruby, "database", other)),
+        }
+        Ok(ForEach::Continue)
+    })?;
+    Ok(options)
+}
+
+fn set_options(ruby: &Ruby, query: &mut Query, given: RHash) -> Result<(), Error> {
+    given.foreach(|key: Symbol, value: Value| {
+        match &*key.name()? {
+            "shape" if Symbol::try_convert(value)?.name()? == "json" => {
+                query.shape = Shape::Json(JsonOptions::default());
+            }
+            "shape" => query.shape = Shape::Rows,
+            "columns" => query.shape = Shape::Json(json_columns(value)?),
+            "transaction" => {
+                query.transaction = Option::<u64>::try_convert(value)?.map(TransactionId)
+            }
+            "timeout" => query.timeout = convert::limit(Option::<f64>::try_convert(value)?),
+            "row_limit" => query.row_limit = Option::<usize>::try_convert(value)?,
+            other => return Err(unknown(ruby, "query", other)),
+        }
+        Ok(ForEach::Continue)
+    })
+}
+
+fn json_columns(value: Value) -> Result<JsonOptions, Error> {
+    let names = Vec::<String>::try_convert(value)?;
+    Ok(JsonOptions {
+        columns: JsonColumns::Only(names),
+        ..JsonOptions::default()
+    })
+}
+
+fn begin_options(ruby: &Ruby, given: RHash) -> Result<BeginOptions, Error> {
+    let mut options = BeginOptions::default();
+    given.foreach(|key: Symbol, value: Value| {
+        match &*key.name()? {
+            "mode" => {
+                options.mode = match &*Symbol::try_convert(value)?.name()? {
+                    "immediate" => TransactionMode::Immediate,
+                    "deferred" => TransactionMode::Deferred,
+                    other => return Err(unknown(ruby, "transaction mode", other)),
+                }
+            }
+            "timeout" => options.timeout = convert::limit(Option::<f64>::try_convert(value)?),
+            other => return Err(unknown(ruby, "transaction", other)),
+        }
+        Ok(ForEach::Continue)
+    })?;
+    Ok(options)
+}
+
+fn unknown(ruby: &Ruby, what: &str, name: &str) -> Error {
+    Error::new(
+        ruby.exception_arg_error(),
+        format!("no {what} option is called {name:?}"),
+    )
+}
+
+pub(crate) fn define(ruby: &Ruby, record: RModule) -> Result<(), Error> {
+    let class = record.define_class("Pool", ruby.class_object())?;
+    class.undef_default_alloc_func();
+    class.define_singleton_method("new", function!(RubyPool::new, 2))?;
+    class.define_method("query", method!(RubyPool::query, 4))?;
+    class.define_method("script", method!(RubyPool::script, 3))?;
+    class.define_method("begin", method!(RubyPool::begin, 2))?;
+    class.define_method("commit", method!(RubyPool::commit, 2))?;
+    class.define_method("rollback", method!(RubyPool::rollback, 2))?;
+    class.define_method("stats", method!(RubyPool::stats, 0))?;
+    class.define_method("close", method!(RubyPool::close, 0))
+}

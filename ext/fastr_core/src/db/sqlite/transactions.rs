@@ -1,0 +1,83 @@
+//! The write lane's transaction: the one that is open, what waits in it, and why earlier ones ended. It only keeps
+//! the books; BEGIN, COMMIT and ROLLBACK are the worker's.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use super::error::refused;
+use super::job::Job;
+use crate::db::rows::TransactionId;
+use crate::error::{DatabaseErrorKind, Error};
+
+/// How many ended transactions are remembered, to say why they ended.
+const REMEMBERED: usize = 64;
+
+/// The open transaction.
+#[derive(Debug)]
+pub(super) struct Open {
+    pub(super) id: TransactionId,
+    pub(super) since: Instant,
+    pub(super) waiting: VecDeque<Job>,
+    quiet_since: Instant,
+}
+
+/// The transactions of one database.
+#[derive(Debug, Default)]
+pub(super) struct Transactions {
+    pub(super) open: Option<Open>,
+    begun: u64,
+    ended: VecDeque<(TransactionId, String)>,
+}
+
+impl Transactions {
+    /// Opens one. There is none open.
+    pub(super) fn begin(&mut self) -> TransactionId {
+        self.begun += 1;
+        let id = TransactionId(self.begun);
+        let now = Instant::now();
+        self.open = Some(Open {
+            id,
+            since: now,
+            waiting: VecDeque::new(),
+            quiet_since: now,
+        });
+        id
+    }
+
+    /// The open one, if it is this one.
+    pub(super) fn get(&mut self, id: TransactionId) -> Option<&mut Open> {
+        self.open.as_mut().filter(|open| open.id == id)
+    }
+
+    /// A statement of it has just ended.
+    pub(super) fn touch(&mut self) {
+        if let Some(open) = &mut self.open {
+            open.quiet_since = Instant::now();
+        }
+    }
+
+    /// When the open one will have idled for this long.
+    pub(super) fn idle_deadline(&self, limit: Duration) -> Option<Instant> {
+        self.open.as_ref()?.quiet_since.checked_add(limit)
+    }
+
+    /// Ends the open one. What was still waiting in it is handed back.
+    pub(super) fn end(&mut self, reason: String) -> VecDeque<Job> {
+        let Some(open) = self.open.take() else {
+            return VecDeque::new();
+        };
+        if self.ended.len() == REMEMBERED {
+            self.ended.pop_front();
+        }
+        self.ended.push_back((open.id, reason));
+        open.waiting
+    }
+
+    /// The error for a statement in one that is not open.
+    pub(super) fn closed(&self, id: TransactionId, sql: &str) -> Error {
+        let known = self.ended.iter().rev().find(|(ended, _)| *ended == id);
+        let reason = known.map_or("it is not open", |(_, reason)| reason);
+        let message = format!("transaction {} is over: {reason}", id.0);
+        refused(DatabaseErrorKind::TransactionClosed, message, sql)
+    }
+}

@@ -1,0 +1,90 @@
+# frozen_string_literal: true
+
+module Fastr
+  # Sends one Rack body that is not a plain Array: enumerable, callable (Rack 3 streaming) or deferrable (2010). It owns
+  # the order start - write - finish, back-pressure, and that `close` is called whatever happens.
+  class BodyWriter
+    # A body of a known length up to this many bytes is collected and sent in one piece.
+    COLLECT = 256 * 1024
+
+    # @param request [Request]
+    # @param status [Integer]
+    # @param headers [Hash]
+    # @param body [#each, #call]
+    def initialize(request, status, headers, body)
+      @request = request
+      @status = status
+      @headers = headers
+      @body = body
+    end
+
+    # Sends everything; waits for a slow client.
+    # @return [void]
+    def run
+      return attach if deferrable?
+
+      begin
+        send_whole || send_chunks
+      ensure
+        @body.close if @body.respond_to?(:close)
+      end
+    end
+
+    private
+
+    def deferrable?
+      @body.respond_to?(:callback) && @body.respond_to?(:errback)
+    end
+
+    # Open until `succeed` or `fail`; `each` hands over the block that sends.
+    def attach
+      @request.start(@status, @headers)
+      @body.each { |chunk| @request.write(chunk) }
+      @body.callback { finish_deferred { @request.finish } }
+      @body.errback { finish_deferred { @request.abort } }
+      Dispatcher.on_closed(@request) { @body.fail }
+    end
+
+    def finish_deferred
+      yield if @request.open?
+    rescue DisconnectedError
+      nil
+    ensure
+      @body.close if @body.respond_to?(:close)
+    end
+
+    def send_whole
+      if @body.respond_to?(:to_ary)
+        @request.respond(@status, @headers, Response.join(@body.to_ary))
+      elsif @body.respond_to?(:each) && small?
+        @request.respond(@status, @headers, collect)
+      else
+        return false
+      end
+      true
+    end
+
+    def small?
+      length = @headers["Content-Length"] || @headers["content-length"]
+      length && length.to_i <= COLLECT
+    end
+
+    def collect
+      chunks = []
+      @body.each { |chunk| chunks << chunk }
+      Response.join(chunks)
+    end
+
+    def send_chunks
+      @request.start(@status, @headers)
+      output = Stream.new(@request)
+      if @body.is_a?(StreamBody) || !@body.respond_to?(:each)
+        @body.call(output)
+      else
+        @body.each { |chunk| output.write(chunk) }
+      end
+      @request.finish
+    end
+  end
+  private_constant :BodyWriter
+end

@@ -1,0 +1,37 @@
+# frozen_string_literal: true
+
+# The name of the environment the process runs in. It owns where that name comes from; what differs between
+# environments is decided where it differs.
+module Fastr
+  # Variables that name the environment, the first one set wins.
+  ENVIRONMENT_VARIABLES = %w[FASTR_ENV APP_ENV RACK_ENV RAILS_ENV].freeze
+  private_constant :ENVIRONMENT_VARIABLES
+
+  class << self
+    # @return [String] "development" unless set
+    def environment
+      @environment ||= ENVIRONMENT_VARIABLES.filter_map { |name| ENV.fetch(name, nil) }.find { |name| !name.empty? } ||
+                       "development"
+    end
+
+    # @param name [String, Symbol, nil] nil asks the variables again
+    def environment=(name)
+      @environment = name&.to_s
+    end
+
+    # @return [Boolean] errors are shown, files are reloaded
+    def development?
+      environment == "development"
+    end
+
+    # @return [Boolean]
+    def production?
+      environment == "production"
+    end
+
+    # @return [Boolean]
+    def test?
+      environment == "test"
+    end
+  end
+end

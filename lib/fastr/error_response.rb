@@ -1,0 +1,91 @@
+# frozen_string_literal: true
+
+require "json"
+
+module Fastr
+  # What a client gets to see of an error. It owns statuses and the plain answers of production; the page of development
+  # is {ErrorPage}'s. A backtrace never leaves the server.
+  module ErrorResponse
+    # Statuses of errors that are not the framework's own, by class name: async_record need not be loaded.
+    STATUSES = { "AsyncRecord::RecordNotFound" => 404, "AsyncRecord::PoolTimeout" => 503 }.freeze
+    REASONS = {
+      400 => "Bad Request", 404 => "Not Found", 405 => "Method Not Allowed", 408 => "Request Timeout",
+      413 => "Content Too Large", 415 => "Unsupported Media Type", 422 => "Unprocessable Content",
+      431 => "Request Header Fields Too Large", 500 => "Internal Server Error", 503 => "Service Unavailable"
+    }.freeze
+
+    module_function
+
+    # @param error [Exception]
+    # @return [Integer]
+    def status(error)
+      case error
+      when RequestError then error.status
+      when RouteNotFound then 404
+      when MethodNotAllowed then 405
+      else
+        name = error.class.ancestors.map(&:name).find { |ancestor| STATUSES.key?(ancestor) }
+        STATUSES.fetch(name, 500)
+      end
+    end
+
+    # @param error [Exception]
+    # @param request [Request, RackRequest]
+    # @return [Array] the Rack response
+    def for(error, request)
+      status = status(error)
+      return ErrorPage.render(error, request) if status >= 500 && status != 503 && Fastr.development?
+
+      plain(request, status, detail(error), extra_headers(error, status))
+    end
+
+    # @param request [Request, RackRequest]
+    # @param app [Application, nil] whose own `not_found` answers first
+    # @return [Array]
+    def not_found(request, app = nil)
+      own = app&.answer_not_found(request)
+      return own if own
+      return plain(request, 404) if wants_json?(request)
+
+      [404, { "Content-Type" => "text/plain" }, ["404 Not Found: #{request.path}"]]
+    end
+
+    # @param allowed [Array<String>]
+    # @return [Array]
+    def method_not_allowed(request, allowed)
+      plain(request, 405, nil, "Allow" => allowed.join(", "))
+    end
+
+    # @return [Boolean] whether the client asks for JSON rather than a page
+    def wants_json?(request)
+      accept = request.header("accept").to_s
+      accept.include?("json") && !accept.include?("text/html")
+    end
+
+    # RFC 9457 for clients that ask for JSON, a line of text for the others.
+    def plain(request, status, detail = nil, headers = {})
+      reason = REASONS.fetch(status, "Error")
+      if wants_json?(request)
+        problem = { title: reason, status: status, detail: detail }.compact
+        return [status, { "Content-Type" => "application/problem+json" }.merge(headers), [JSON.generate(problem)]]
+      end
+
+      text = detail ? "#{status} #{reason}: #{detail}" : "#{status} #{reason}"
+      [status, { "Content-Type" => "text/plain; charset=utf-8" }.merge(headers), [text]]
+    end
+
+    # Texts of errors that are about the request itself are safe to show.
+    def detail(error)
+      error.is_a?(RequestError) ? error.message : nil
+    end
+
+    def extra_headers(error, status)
+      return { "Allow" => error.allowed.join(", ") } if error.is_a?(MethodNotAllowed)
+
+      status == 503 ? { "Retry-After" => "1" } : {}
+    end
+
+    private_class_method :plain, :detail, :extra_headers
+  end
+  private_constant :ErrorResponse
+end

@@ -1,0 +1,147 @@
+# frozen_string_literal: true
+
+module Fastr
+  # Runs any Rack application on the native path: env in, response out, in every way Rack knows - arrays, enumerables,
+  # callables, files, deferrables, `async.callback`, `throw :async`. It owns that translation and the promises around
+  # it: `close` is called, `rack.after_reply` and `rack.response_finished` run whatever happens.
+  #
+  # @example
+  #   Fastr::RackHost.wrap(Sinatra::Application).call(request)
+  class RackHost
+    # Errors that end one request and no more.
+    ERRORS = [StandardError, ScriptError, SystemStackError, NoMemoryError].freeze
+    private_constant :ERRORS
+
+    # @param app [#call] a Rack application; a {Fastr::Application} is served natively and comes back as it is
+    # @return [Application, RackHost]
+    def self.wrap(app)
+      app = app.shared if app.is_a?(Class) && app <= Application
+      app.is_a?(Application) ? app : new(app)
+    end
+
+    # @return [#call] the Rack application
+    attr_reader :app
+
+    # @param app [#call] a Rack application
+    def initialize(app)
+      @app = app
+    end
+
+    # Serves one request.
+    # @param request [Request]
+    # @return [void]
+    def call(request)
+      env = prepare(request)
+      response = catch(:async) do
+        answer(request, @app.call(env))
+      end
+      finished(env, response, nil)
+    rescue *ERRORS => error
+      failed(request, env, error)
+    end
+
+    # @return [RouteTable] one route that takes everything
+    def route_table
+      RouteTable.new.tap do |table|
+        table.add(nil, "/", {}, 0)
+        table.add(nil, "/*path", {}, 0)
+        table.freeze
+      end
+    end
+
+    # @return [nil] a Rack application serves its own files
+    def public_root
+      nil
+    end
+
+    private
+
+    def prepare(request)
+      env = request.env
+      env["async.close"] = CloseSignal.new(request)
+      env["rack.after_reply"] = []
+      env["rack.response_finished"] = []
+      env
+    end
+
+    def answer(request, response)
+      status, headers, body = *Response.triple(response)
+      deliver(request, status, headers, body)
+      response
+    end
+
+    def deliver(request, status, headers, body)
+      Response.deliver(request, status, headers, body)
+    rescue TypeError
+      raise if request.answered?
+
+      Response.deliver(request, status, printable(headers), body)
+    end
+
+    # Rack applications that put numbers and nil into headers are common enough.
+    def printable(headers)
+      headers.each_with_object({}) do |(name, value), clean|
+        clean[name.to_s] = value.is_a?(Array) ? value.map(&:to_s) : value.to_s unless value.nil?
+      end
+    end
+
+    def failed(request, env, error)
+      if error.is_a?(DisconnectedError)
+        Application.logger.debug("request=#{request.id} the client has left")
+      else
+        ErrorLog.write(error, request)
+        Failure.answer(request, error)
+      end
+      finished(env, nil, error) if env
+    end
+
+    def finished(env, response, error)
+      replies = env["rack.after_reply"]
+      replies&.each { |block| guard { block.call } } unless replies.nil? || replies.empty?
+      listeners = env["rack.response_finished"]
+      return if listeners.nil? || listeners.empty?
+
+      status, headers = response.is_a?(Array) ? response : nil
+      listeners.reverse_each { |block| guard { block.call(env, status, headers, error) } }
+    end
+
+    def guard
+      yield
+    rescue *ERRORS => error
+      ErrorLog.write(error)
+    end
+  end
+
+  # `env["async.close"]`: runs its blocks when the client of a request has left or the answer is complete.
+  # Nothing is registered before somebody asks.
+  class CloseSignal
+    # @param request [Request]
+    def initialize(request)
+      @request = request
+    end
+
+    # @yield when the connection's part in this request is over
+    # @return [self]
+    def callback(&block)
+      Dispatcher.on_closed(@request, &block)
+      self
+    end
+    alias errback callback
+  end
+  private_constant :CloseSignal
+
+  # The last word to a request whose application failed: 500 before headers, a visible cut after them.
+  module Failure
+    # @param request [Request]
+    # @param error [Exception]
+    # @return [void]
+    def self.answer(request, error)
+      return request.abort if request.answered?
+
+      Response.deliver(request, *ErrorResponse.for(error, request))
+    rescue AlreadySentError, DisconnectedError
+      nil
+    end
+  end
+  private_constant :Failure
+end

@@ -1,0 +1,189 @@
+# frozen_string_literal: true
+
+require "json"
+
+module Fastr
+  # `render` and its relatives for controllers, in the words of 2010 and of today. It owns content types, status and
+  # headers of what is rendered; finding and compiling templates is {TemplateStore}'s work.
+  module Rendering
+    # The kinds of 2010 and what they answer with.
+    CLASSIC_TYPES = { text: "text/plain", json: "application/json", template: "text/html; charset=utf-8" }.freeze
+    private_constant :CLASSIC_TYPES
+
+    # Renders.
+    #
+    # In the words of 2010 `render(kind, value, options)`: kinds :text, :json, :template, :partial (gives a String) and
+    # a template engine's name (`render(:haml, :template => "index")`).
+    # In the words of today `render text:`, `html:`, `json:`, `template:`, `partial:` (gives a String).
+    # Options of both: :status (or :response_code), :headers, :vars (`@vars` in the template), :locals, :layout,
+    # :cache_template.
+    #
+    # @param kind [Symbol, String, Hash] a String is the path of a template
+    # @return [Array, SafeString] the Rack response; a partial's HTML
+    # @example
+    #   render(:template, "users/index.html.erb", :vars => { :greeting => "Aloha!" })
+    #   render json: User.where(active: true), status: 201
+    def render(kind, value = nil, options = nil)
+      case kind
+      when Hash then render_today(kind)
+      when String then render_template(kind, value || options || {})
+      else render_classic(kind.to_sym, value, options || {})
+      end
+    end
+
+    # Answers with a status and no body.
+    # @param status [Integer, Symbol]
+    # @param headers [Hash]
+    # @return [Array]
+    def head(status, headers = {})
+      fastr_respond_with([Status.code(status), fastr_merge(headers), []])
+    end
+
+    # Sends the client elsewhere.
+    # @param target [String] a path or URL
+    # @param status [Integer, Symbol] 302 by default
+    # @return [Array]
+    def redirect_to(target, status: 302)
+      fastr_respond_with([Status.code(status), fastr_merge("Location" => target.to_s), []])
+    end
+
+    # Answers 404.
+    # @param message [String, nil] the text; the path by default
+    # @return [Array]
+    def not_found(message = nil)
+      fastr_respond_with([404, fastr_merge("Content-Type" => "text/plain"), [message || "404 Not Found: #{request.path}"]])
+    end
+
+    # Answers in pieces, written by the block in this request's fiber; a write waits while the client is slow.
+    # @param status [Integer, Symbol]
+    # @param content_type [String]
+    # @param headers [Hash]
+    # @yieldparam out [Stream]
+    # @return [Array]
+    # @example
+    #   stream { |out| 1000.times { |i| out << "#{i}\n" } }
+    def stream(status: 200, content_type: "text/plain; charset=utf-8", headers: {}, &block)
+      headers = fastr_merge({ "Content-Type" => content_type }.merge(headers))
+      fastr_respond_with([Status.code(status), headers, StreamBody.new(&block)])
+    end
+
+    # Marks finished HTML, so that a template does not escape it.
+    # @param html [#to_s]
+    # @return [SafeString]
+    def raw(html)
+      SafeString.new(html.to_s)
+    end
+
+    # @return [SafeString] escaped HTML
+    def escape(value)
+      SafeString.new(SafeString.escape(value))
+    end
+    alias h escape
+
+    private
+
+    def render_today(options)
+      if options.key?(:json) then render_json(options[:json], options)
+      elsif options.key?(:text) then render_body(options[:text].to_s, Response::TEXT, options)
+      elsif options.key?(:html) then render_body(options[:html].to_s, Response::HTML, options)
+      elsif options.key?(:template) then render_template(options[:template], options)
+      elsif options.key?(:partial) then fastr_partial(options[:partial], options)
+      else raise ArgumentError, "render what? Give text:, html:, json:, template: or partial:, not #{options.keys.inspect}"
+      end
+    end
+
+    def render_classic(kind, value, options)
+      case kind
+      when :text then render_typed(value.to_s, CLASSIC_TYPES[:text], options)
+      when :json then render_typed(value.respond_to?(:to_json_bytes) ? value.to_json_bytes : JSON.generate(value),
+                                   CLASSIC_TYPES[:json], options)
+      when :html then render_body(value.to_s, Response::HTML, options)
+      when :template then render_template(value, options)
+      when :partial then fastr_partial(value, options)
+      else render_with_engine(kind, value, options)
+      end
+    end
+
+    # `render(:haml, :template => "index")`, as in the June 2010 post.
+    def render_with_engine(kind, value, options)
+      options = value.merge(options) if value.is_a?(Hash)
+      name = value.is_a?(Hash) ? value[:template] : value
+      raise ArgumentError, "Unknown render type: #{kind.inspect}" unless name && Template.engine?(kind)
+
+      render_template(name, options.merge(engine: kind))
+    end
+
+    # A String is finished JSON; a relation becomes JSON in Rust.
+    def render_json(value, options)
+      body = if value.respond_to?(:to_json_bytes) then value.to_json_bytes
+             elsif value.is_a?(String) then value
+             else JSON.generate(value)
+             end
+      render_body(body, Response::JSON_TYPE, options)
+    end
+
+    # Without own headers the frozen ones are shared by all answers.
+    def render_body(body, type, options)
+      return fastr_respond_with([fastr_status(options), type, [body]]) unless @headers || options[:headers]
+
+      render_typed(body, type["Content-Type"], options)
+    end
+
+    # 2010: the type goes into `self.headers`, which is the response's header Hash.
+    def render_typed(body, type, options)
+      own = headers
+      own["Content-Type"] = type unless own.key?("content-type")
+      options[:headers]&.each { |name, value| own[name.to_s] = value }
+      fastr_respond_with([fastr_status(options), own, [body]])
+    end
+
+    def render_template(path, options)
+      html = fastr_evaluate(path, options)
+      name = options.fetch(:layout) { self.class.layout || app&.settings&.layout }
+      html = fastr_evaluate("layouts/#{name}", options) { html } if name
+      render_typed(html, CLASSIC_TYPES[:template], options)
+    end
+
+    def fastr_partial(path, options)
+      SafeString.new(fastr_evaluate(path, options))
+    end
+
+    # A partial's `@vars` end with it.
+    def fastr_evaluate(path, options, &content)
+      outer = @vars
+      @vars = options[:vars] || outer || {}
+      content = content && ->(*) { SafeString.new(yield) }
+      cache = options[:cache_template]
+      cache = app.settings.cache_templates if cache.nil?
+      app.templates.render(path, self, options[:locals] || {}, engine: options[:engine], cache: cache, &content)
+    ensure
+      @vars = outer
+    end
+
+    def fastr_status(options)
+      status = options[:status] || options[:response_code]
+      status ? Status.code(status) : 200
+    end
+
+    def fastr_merge(extra)
+      @headers ? @headers.merge(extra) : extra
+    end
+
+    def fastr_respond_with(triple)
+      @fastr_rendered = triple
+    end
+  end
+
+  # Statuses by name. It owns the translation; the names are Rack's.
+  module Status
+    # @param status [Integer, Symbol]
+    # @return [Integer]
+    def self.code(status)
+      return status if status.is_a?(Integer)
+
+      require "rack/utils"
+      Rack::Utils.status_code(status)
+    end
+  end
+  private_constant :Status
+end

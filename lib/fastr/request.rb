@@ -1,0 +1,69 @@
+# frozen_string_literal: true
+
+module Fastr
+  # One request on the native path. Rust defines this class and reads everything from its own buffers; this file adds
+  # what waits (the body) and what Rack programs expect of its env. It owns no parsing.
+  class Request
+    # What every Rack env of this server holds, with frozen keys; Rust copies it and adds the request's own.
+    ENV_TEMPLATE = {
+      "SCRIPT_NAME" => "", "SERVER_SOFTWARE" => "fastr/#{VERSION}", "rack.version" => [1, 6].freeze,
+      "rack.url_scheme" => "http", "rack.multithread" => false, "rack.multiprocess" => false, "rack.run_once" => false,
+      "rack.hijack?" => false, "rack.errors" => $stderr
+    }.freeze
+    private_constant :ENV_TEMPLATE
+
+    # @return [String] "http"
+    def scheme
+      "http"
+    end
+
+    # @return [String] the whole body, binary; waits for it, read once
+    # @raise [RequestError] 413 when it is larger than the server's limit
+    def body
+      @body ||= body_buffered || Completion.await { |sink| body_all(sink, nil) }
+    end
+
+    # @return [Array<Array>] the parts of a multipart body: name, file name, content type, content, path
+    def parts
+      @parts ||= Completion.await { |sink| multipart(sink) }
+    end
+
+    # @return [Hash] the Rack env, made when first asked for
+    def env
+      @env ||= build_env(ENV_TEMPLATE).tap do |env|
+        env["SCRIPT_NAME"] = +""
+        env["rack.input"] = RackInput.new(self)
+        env["async.callback"] = AsyncCallback.new(self)
+        env["fastr.request"] = self
+      end
+    end
+
+    # @return [nil] a native request answers through itself, see {#respond}
+    def async_callback
+      nil
+    end
+  end
+
+  # What `env["async.callback"]` holds: it answers one request with a Rack response, some time later. It owns
+  # nothing but that request; a second call raises {AlreadySentError}.
+  class AsyncCallback
+    # @param request [Request]
+    def initialize(request)
+      @request = request
+    end
+
+    # @param response [Array, #to_a, #finish] a Rack response
+    # @return [void]
+    def call(response)
+      status, headers, body = *Response.triple(response)
+      Response.deliver(@request, status, headers, body)
+      nil
+    end
+
+    # @return [Proc]
+    def to_proc
+      method(:call).to_proc
+    end
+  end
+  private_constant :AsyncCallback
+end
