@@ -89,7 +89,7 @@ RSpec.describe Fastr::Dispatcher do
       end
       expect(count).to eq(1000)
     end
-    expect(seconds).to be < 5
+    expect(seconds).to be < (ENV["FASTR_GC"] ? 60 : 5)
   end
 
   it "can be called from a trap handler" do
