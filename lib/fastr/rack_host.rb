@@ -72,16 +72,20 @@ module Fastr
 
     def deliver(request, status, headers, body)
       Response.deliver(request, status, headers, body)
-    rescue TypeError
+    rescue TypeError, ArgumentError
       raise if request.answered?
 
       Response.deliver(request, status, printable(headers), body)
     end
 
-    # Rack applications that put numbers and nil into headers are common enough.
+    # Rack 2 writes several values as lines; numbers and nil among headers are common enough. What still cannot be
+    # sent raises, for good.
     def printable(headers)
       headers.each_with_object({}) do |(name, value), clean|
-        clean[name.to_s] = value.is_a?(Array) ? value.map(&:to_s) : value.to_s unless value.nil?
+        next if value.nil?
+
+        values = Array(value).flat_map { |item| item.to_s.split("\n") }
+        clean[name.to_s] = values.size == 1 ? values.first : values
       end
     end
 
