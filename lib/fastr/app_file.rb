@@ -76,7 +76,7 @@ module Fastr
       own = Application.subclasses.reject { |klass| klass.name.nil? || klass.name.start_with?("Fastr::") }
       return own.first.shared if own.size == 1
 
-      raise ConfigurationError, "#{file} defines no route and #{own.empty? ? "no" : "more than one"} application class"
+      raise ConfigurationError, "#{file} defines no route and #{own.empty? ? 'no' : 'more than one'} application class"
     end
 
     # Ruby's own suggestions do not know which words are ours.
@@ -92,7 +92,7 @@ module Fastr
     def folder
       return Application.new(Dir.pwd) if File.file?(ROUTES)
 
-      raise ConfigurationError, "there is no application here: no #{DEFAULTS.join(", no ")} and no #{ROUTES} " \
+      raise ConfigurationError, "there is no application here: no #{DEFAULTS.join(', no ')} and no #{ROUTES} " \
                                 "(#{Dir.pwd}). Make one with: fastr new NAME"
     end
 

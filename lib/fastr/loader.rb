@@ -32,7 +32,7 @@ module Fastr
     # Loads everything; what was loaded before is taken back first.
     # @return [void]
     def load
-      @constants.keys.each { |file| forget(file) }
+      @constants.keys.each { |file| forget(file) } # rubocop:disable Style/HashEachMethods -- it deletes
       zeitwerk = fresh_zeitwerk if autoload?
       if zeitwerk
         lib_files.each { |file| load_file(file) }
@@ -125,8 +125,8 @@ module Fastr
 
     def guard(file = nil)
       yield
-    rescue *BootFailure::ERRORS => error
-      raise BootFailure.of(error, file)
+    rescue *BootFailure::ERRORS => e
+      raise BootFailure.of(e, file)
     end
   end
   private_constant :Loader

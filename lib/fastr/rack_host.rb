@@ -36,8 +36,8 @@ module Fastr
         answer(request, @app.call(env))
       end
       finished(env, response, nil)
-    rescue *ERRORS => error
-      failed(request, env, error)
+    rescue *ERRORS => e
+      failed(request, env, e)
     end
 
     # @return [RouteTable] one route that takes everything
@@ -111,8 +111,8 @@ module Fastr
 
     def guard
       yield
-    rescue *ERRORS => error
-      ErrorLog.write(error)
+    rescue *ERRORS => e
+      ErrorLog.write(e)
     end
   end
 

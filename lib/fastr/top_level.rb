@@ -26,8 +26,8 @@ module Fastr
           Fastr.application.public_send(word, *arguments, **options, &block)
         end
       end
-      private word
     end
+    private(*Words.public_instance_methods(false) - [:configure]) # rubocop:disable Style/AccessModifierDeclarations
 
     class << self
       # Gives the main object the words.

@@ -35,16 +35,19 @@ RSpec.describe "the command line" do
     output, = fastr("generate", "controller", "user_admin", chdir: root)
     expect(output).to eq("Creating controller: app/controllers/user_admin_controller.rb\n" \
                          "Creating test class: test/unit/test_user_admin_controller.rb\n")
-    expect(File.read("#{root}/app/controllers/user_admin_controller.rb")).to include("class UserAdminController < Fastr::Controller")
+    expect(File.read("#{root}/app/controllers/user_admin_controller.rb"))
+      .to include("class UserAdminController < Fastr::Controller")
     expect(fastr("generate", "controller", "user_admin", chdir: root).first).to eq("Controller already exists.\n")
     fastr("g", "controller", "Posts", "index", chdir: root)
-    expect(File.read("#{root}/app/controllers/posts_controller.rb")).to include("def index\n    render template: \"posts/index\"")
+    expect(File.read("#{root}/app/controllers/posts_controller.rb"))
+      .to include("def index\n    render template: \"posts/index\"")
   end
 
   it "tells mistakes in one line with exit code 1" do
     root = folder({})
-    expect(fastr("generate", "controler", "x", chdir: root)).to match([/\Aunknown generator: controler\. Did you mean controller\?.*\n\z/, 1])
-    expect(fastr("generate", "controller", "../x", chdir: root)).to match([/\A"\.\.\/x" is no name.*\n\z/, 1])
+    expect(fastr("generate", "controler", "x",
+                 chdir: root)).to match([/\Aunknown generator: controler\. Did you mean controller\?.*\n\z/, 1])
+    expect(fastr("generate", "controller", "../x", chdir: root)).to match([%r{\A"\.\./x" is no name.*\n\z}, 1])
     expect(fastr("servr", chdir: root)).to match([/Did you mean\?\s+"server"/, 1])
     expect(fastr("server", chdir: root)).to match([/\Athere is no application here.*fastr new NAME\n\z/, 1])
     expect(fastr("server", "nope.ru", chdir: root)).to match([/\Athere is no nope\.ru here/, 1])
@@ -55,16 +58,20 @@ RSpec.describe "the command line" do
                   "config.ru" => "require 'fastr'\nrun Fastr::Application.new(__dir__)",
                   "app/config/routes.rb" => "router.drow {}")
     expect(fastr("server", "app.rb", chdir: root)).to match([/\A.*app\.rb:2: .*gett.*Did you mean get\?\n\z/, 1])
-    expect(fastr("server", "-c", "server.rb", chdir: root)).to match([/server\.rb:1: there is no option prot\. Did you mean port\?\n\z/, 1])
+    expect(fastr("server", "-c", "server.rb",
+                 chdir: root)).to match([/server\.rb:1: there is no option prot\. Did you mean port\?\n\z/, 1])
     expect(fastr("server", "-e", "production", chdir: root)).to match([/routes\.rb:1: .*drow/, 1])
   end
 
   it "lists routes, filtered and as JSON" do
     root = folder("app.rb" => "require 'fastr'\nget('/a/:id', id: Integer) { '' }\npost('/b', as: :b) { '' }\n")
     output, = fastr("routes", chdir: root)
-    expect(output.lines.map(&:chomp)).to match([%r{\AGET   /a/:id  block     id=/-\?\\d\+/  app\.rb:2}, %r{\APOST  /b      block  b.*app\.rb:3}])
+    expect(output.lines.map(&:chomp)).to match([%r{\AGET   /a/:id  block     id=/-\?\\d\+/  app\.rb:2},
+                                                %r{\APOST  /b      block  b.*app\.rb:3}])
     expect(fastr("routes", "-g", "POST", chdir: root).first.lines.size).to eq(1)
-    expect(JSON.parse(fastr("routes", "--json", chdir: root).first).map { |route| route["path"] }).to eq(["/a/:id", "/b"])
+    expect(JSON.parse(fastr("routes", "--json", chdir: root).first).map do |route|
+             route["path"]
+           end).to eq(["/a/:id", "/b"])
   end
 
   it "prints its version" do
@@ -91,7 +98,8 @@ RSpec.describe "the command line" do
 
   it "leaves a program alone that only uses the library, and its own methods of the same names" do
     root = folder("plain.rb" => "require 'fastr'\ndef get(path) = \"own \#{path}\"\nputs get('/')\n")
-    output = IO.popen({ "RUBYLIB" => Support::Processes::LIBRARY }, [RbConfig.ruby, "-w", "plain.rb"], chdir: root, &:read)
+    output = IO.popen({ "RUBYLIB" => Support::Processes::LIBRARY }, [RbConfig.ruby, "-w", "plain.rb"], chdir: root,
+                      &:read)
     expect(output).to eq("own /\n")
   end
 end

@@ -12,7 +12,7 @@ RSpec.describe Fastr::DeferredResponse do
   def serve_app_again(app)
     host = Fastr::RackHost.wrap(app)
     native = Fastr::Dispatcher.instance.handler
-    Fastr::Dispatcher.instance.handler = Split.new(native, host)
+    Fastr::Dispatcher.instance.handler = split(native, host)
     table = Fastr::RouteTable.new
     table.add(nil, "/*path", {}, 4_000_000)
     @second = Fastr::Server.listen({ "port" => 0 }, table)
@@ -20,9 +20,11 @@ RSpec.describe Fastr::DeferredResponse do
   end
 
   # Tells the two servers of one process apart by the route's id.
-  Split = Struct.new(:native, :rack) do
-    def call(request) = (request.route == 4_000_000 ? rack : native).call(request)
-    def failed(request, error) = native.failed(request, error)
+  def split(native, rack)
+    Class.new do
+      define_method(:call) { |request| (request.route == 4_000_000 ? rack : native).call(request) }
+      define_method(:failed) { |request, error| native.failed(request, error) }
+    end.new
   end
 
   after do
@@ -44,7 +46,8 @@ RSpec.describe Fastr::DeferredResponse do
     end
     ports.each do |port|
       response = http(port, "/a")
-      expect([response.code, response["content-type"], response["x-own"], response.body]).to eq(["201", "text/x", "1", "one two"])
+      expect([response.code, response["content-type"], response["x-own"],
+              response.body]).to eq(["201", "text/x", "1", "one two"])
     end
   end
 
@@ -89,7 +92,13 @@ RSpec.describe Fastr::DeferredResponse do
   end
 
   it "cuts the answer visibly when the block raises after that, and logs it once" do
-    port = serve_app(Fastr.app { get("/a") { defer_response(200, {}) { |response| response.send_data("x") && raise("boom") } } })
+    port = serve_app(Fastr.app do
+                       get("/a") do
+                         defer_response(200, {}) do |response|
+                           response.send_data("x") && raise("boom")
+                         end
+                       end
+                     end)
     answer = nil
     log = logged { answer = raw(port, "GET /a HTTP/1.1\r\nHost: a\r\n\r\n") }
     expect(answer).to start_with("HTTP/1.1 200")
@@ -98,7 +107,16 @@ RSpec.describe Fastr::DeferredResponse do
   end
 
   it "fails the answer when a task raises" do
-    port = serve_app(Fastr.app { get("/a") { defer_response(200, {}) { |response| response.task(proc { raise "in the pool" }, proc {}) } } })
+    port = serve_app(Fastr.app do
+                       get("/a") do
+                         defer_response(200, {}) do |response|
+                           response.task(proc {
+                                           raise "in the pool"
+                                         }, proc {
+                                            })
+                         end
+                       end
+                     end)
     answer = raw(port, "GET /a HTTP/1.1\r\nHost: a\r\n\r\n")
     expect(answer).not_to end_with("0\r\n\r\n")
   end

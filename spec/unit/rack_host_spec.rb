@@ -8,7 +8,11 @@ RSpec.describe Fastr::RackHost do
   # A body that tells when it was closed.
   def closing(chunks, closed)
     Object.new.tap do |body|
-      body.define_singleton_method(:each) { |&block| chunks.each { |chunk| chunk.is_a?(Exception) ? raise(chunk) : block.call(chunk) } }
+      body.define_singleton_method(:each) do |&block|
+        chunks.each do |chunk|
+          chunk.is_a?(Exception) ? raise(chunk) : block.call(chunk)
+        end
+      end
       body.define_singleton_method(:close) { closed << true }
     end
   end
@@ -31,7 +35,8 @@ RSpec.describe Fastr::RackHost do
     require "rack/lint"
     app = Rack::Lint.new(->(env) { [200, { "Content-Type" => "text/plain" }, [env["rack.input"].read.to_s]] })
     port = serve_app(app)
-    expect(http(port, "/", method: "POST", body: "linted", headers: { "Content-Type" => "text/plain" }).body).to eq("linted")
+    expect(http(port, "/", method: "POST", body: "linted",
+                           headers: { "Content-Type" => "text/plain" }).body).to eq("linted")
     expect(http(port, "/x?y=z").code).to eq("200")
   end
 
@@ -68,7 +73,7 @@ RSpec.describe Fastr::RackHost do
 
   it "answers later: -1, throw :async, async.callback with anything that has to_a" do
     later = { "/minus" => [200, {}, ["minus"]], "/throw" => [200, {}, ["throw"]],
-              "/object" => Struct.new(:to_a).new([202, {}, ["object"]]) }
+              "/object" => Class.new { def to_a = [202, {}, ["object"]] }.new }
     app = lambda do |env|
       Fastr::Reactor.add_timer(0.01) { env["async.callback"].call(later[env["PATH_INFO"]]) }
       env["PATH_INFO"] == "/minus" ? [-1, {}, []] : throw(:async)
@@ -78,7 +83,10 @@ RSpec.describe Fastr::RackHost do
   end
 
   it "lets a fiber wait without holding others up" do
-    port = serve_app(->(env) { sleep(0.2) if env["PATH_INFO"] == "/slow" ; [200, {}, ["x"]] })
+    port = serve_app(lambda { |env|
+                       sleep(0.2) if env["PATH_INFO"] == "/slow"
+                       [200, {}, ["x"]]
+                     })
     slow = Thread.new { http(port, "/slow") }
     expect(elapsed { http(port, "/fast") }).to be < 0.15
     slow.join
@@ -99,7 +107,15 @@ RSpec.describe Fastr::RackHost do
   end
 
   it "answers 500 to a failure, to no response and to what is none, and goes on" do
-    port = serve_app(->(env) { { "/boom" => -> { raise "x" }, "/nil" => -> {}, "/odd" => -> { 5 } }.fetch(env["PATH_INFO"]) { -> { [200, {}, ["ok"]] } }.call })
+    port = serve_app(lambda { |env|
+                       { "/boom" => -> { raise "x" }, "/nil" => -> {}, "/odd" => lambda {
+                                                                                   5
+                                                                                 } }.fetch(env["PATH_INFO"]) do
+                         lambda {
+                           [200, {}, ["ok"]]
+                         }
+                       end.call
+                     })
     expect(%w[/boom /nil /odd /].map { |path| http(port, path).code }).to eq(%w[500 500 500 200])
   end
 
@@ -129,8 +145,11 @@ RSpec.describe Fastr::Application do
         get("/n/:id", to: "native#show")
         get("/boom", to: "native#boom")
       end)
-      expect(%w[/hello/a%2Fb /json /n/7?q=x].map { |path| http(port, path).body }).to eq(["Hello a/b", '{"a":1}', "7 x"])
-      expect([http(port, "/boom").code, http(port, "/none").code, http(port, "/json", method: "POST").code]).to eq(%w[500 404 405])
+      expect(%w[/hello/a%2Fb /json /n/7?q=x].map do |path|
+               http(port, path).body
+             end).to eq(["Hello a/b", '{"a":1}', "7 x"])
+      expect([http(port, "/boom").code, http(port, "/none").code,
+              http(port, "/json", method: "POST").code]).to eq(%w[500 404 405])
     end
 
     it "streams with a fiber that waits, and cuts visibly on an error" do
@@ -163,7 +182,9 @@ RSpec.describe Fastr::Application do
     end
 
     it "sees each request in plugins that dispatch" do
-      plugin = Module.new { def self.after_dispatch(_app, _env, response) = [response[0], response[1].merge("X-P" => "1"), response[2]] }
+      plugin = Module.new do
+        def self.after_dispatch(_app, _env, response) = [response[0], response[1].merge("X-P" => "1"), response[2]]
+      end
       port = serve_app(Fastr.app do
         configure { |settings| settings.plugins << plugin }
         get("/") { "x" }
