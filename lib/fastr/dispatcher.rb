@@ -224,12 +224,39 @@ module Fastr
     # @see Dispatcher.on_closed
     def on_closed(request, &closer)
       (@closers[request.id] ||= []) << closer
+      request.watch
     end
 
-    # The answer is complete: nobody has to be told any more.
+    # Hands a value to a receiver as if its operation had completed with it.
     # @return [void]
-    def answered(request)
-      @closers.delete(request.id)
+    def deliver(id, value)
+      receiver = @pending.delete(id)
+      next_tick(-> { resume(receiver, value) }, nil) if receiver
+    end
+
+    # Calls a receiver with nil after so many seconds.
+    # @return [Integer] its completion id
+    def after(seconds, receiver)
+      id = register(receiver)
+      Native.timer(id, seconds)
+      id
+    end
+
+    # Leaves the calling fiber for a new lane that begins with a block.
+    # @return [Object] what the calling fiber is resumed with
+    # @api private
+    def start_lane(block)
+      Lane.new(self, block).tap(&:transfer)
+    end
+
+    # Starts a dispatcher on a thread of its own if none runs: for programs that never call run.
+    # @return [void]
+    def ensure_running
+      return if @running || @background
+
+      ready = Thread::Queue.new
+      @background = Thread.new { run_in_background(ready) }
+      ready.pop
     end
 
     # The loop, run by each lane between its works.
@@ -321,6 +348,7 @@ module Fastr
         @ticks.concat(@inbox)
         @inbox.clear
       when :closed then close(lane, next_event)
+      when :answered then @closers.delete(next_event)
       end
     end
 
