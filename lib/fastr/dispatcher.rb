@@ -228,37 +228,10 @@ module Fastr
     end
 
     # Hands a value to a receiver as if its operation had completed with it.
-    # @return [void]
-    def deliver(id, value)
-      receiver = @pending.delete(id)
-      next_tick(-> { resume(receiver, value) }, nil) if receiver
-    end
-
     # Calls a receiver with nil after so many seconds.
-    # @return [Integer] its completion id
-    def after(seconds, receiver)
-      id = register(receiver)
-      Native.timer(id, seconds)
-      id
-    end
-
     # Leaves the calling fiber for a new lane that begins with a block.
     # @return [Object] what the calling fiber is resumed with
-    # @api private
-    def start_lane(block)
-      Lane.new(self, block).tap(&:transfer)
-    end
-
     # Starts a dispatcher on a thread of its own if none runs: for programs that never call run.
-    # @return [void]
-    def ensure_running
-      return if @running || @background
-
-      ready = Thread::Queue.new
-      @background = Thread.new { run_in_background(ready) }
-      ready.pop
-    end
-
     # The loop, run by each lane between its works.
     # @api private
     def loop_in(lane, work = nil)
