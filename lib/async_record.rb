@@ -1,1 +1,200 @@
 # frozen_string_literal: true
+
+# Owns the library's front: which databases there are, trusted SQL, transactions, and what happens to errors nobody
+# takes. Everything else is in lib/async_record, one file per subject. Never requires a web file.
+
+require_relative "async_record/errors"
+require_relative "async_record/sql"
+require_relative "async_record/context"
+require_relative "async_record/type"
+require_relative "async_record/dialect"
+require_relative "async_record/schema"
+require_relative "async_record/instrumentation"
+require_relative "async_record/pending"
+require_relative "async_record/database"
+require_relative "async_record/connection"
+require_relative "async_record/transaction"
+require_relative "async_record/gather"
+require_relative "async_record/relation"
+require_relative "async_record/base"
+
+# An ORM that never blocks the reactor.
+#
+# @example
+#   require "async_record"
+#   AsyncRecord.connect "sqlite:db/app.db"
+#   class User < AsyncRecord::Base; end
+#   User.where(age: 18..).order(:name).each { |user| puts user.name }
+module AsyncRecord
+  PRIMARY = :primary
+  private_constant :PRIMARY
+
+  @databases = {}
+  @legacy_table_names = false
+  @error_handler = nil
+
+  class << self
+    # Whether a model's default table is named as in 2010: the class name in lower case, singular.
+    #
+    # @return [Boolean]
+    attr_accessor :legacy_table_names
+
+    # @return [Proc, nil] what {on_error} was given
+    attr_reader :error_handler
+
+    # Names a database. Nothing is opened before the first statement.
+    #
+    # @example
+    #   AsyncRecord.connect "sqlite:db/app.db", size: 8
+    #   AsyncRecord.connect "sqlite:db/log.db", name: :log
+    #   Entry.connects_to AsyncRecord.database(:log)
+    # @param url [String, nil] nil takes DATABASE_URL from the environment
+    # @param name [Symbol]
+    # @param options [Hash] for the driver
+    # @return [Database]
+    # @raise [ConfigurationError, ConnectionError]
+    def connect(url = nil, name: PRIMARY, **options)
+      url ||= ENV.fetch("DATABASE_URL") { raise ConfigurationError, missing_database(name) }
+      @databases[name] = Database.new(url, **options).connect
+    end
+
+    # @param name [Symbol]
+    # @return [Database]
+    # @raise [ConfigurationError] when it was not named and DATABASE_URL is not set
+    def database(name = PRIMARY)
+      @databases[name] || (name == PRIMARY && ENV["DATABASE_URL"] && connect) ||
+        raise(ConfigurationError, missing_database(name))
+    end
+
+    # @return [Hash{Symbol => Database}] all that were named
+    def databases
+      @databases.dup
+    end
+
+    # Closes all databases and forgets them.
+    # @return [void]
+    def disconnect
+      @databases.each_value(&:close)
+      @databases = {}
+    end
+
+    # @example
+    #   AsyncRecord.pool.stats           # => { size: 4, idle: 3, busy: 1, waiting: 0, … }
+    # @return [Database] the database, which knows its pool's numbers
+    def pool(name = PRIMARY)
+      resolve(name)
+    end
+
+    # Marks text as trusted SQL. Never put user input into it: use its placeholders.
+    #
+    # @example
+    #   User.order(AsyncRecord.sql("length(name) desc"))
+    #   User.where(AsyncRecord.sql("age > ?", 18))
+    # @return [Sql]
+    def sql(text, *binds, **named)
+      Sql.new(text, binds, named)
+    end
+
+    # Runs a block in a transaction: commits at its end, rolls back when it raises. Inside another one it is a
+    # savepoint. Everything the block's fiber asks of the database belongs to it; {Rollback} takes it back quietly.
+    #
+    # @example
+    #   AsyncRecord.transaction(retries: 3) do |tx|
+    #     account = Account.find(1)
+    #     account.update!(balance: account.balance - 5)
+    #     tx.after_commit { notify }
+    #   end
+    # @param database [Database, Symbol]
+    # @param retries [Integer] how often to start again when someone else was faster ({BusyError})
+    # @param options [Hash] for the driver
+    # @yieldparam transaction [Transaction]
+    # @return [Object, nil] what the block returns; nil after a {Rollback}
+    def transaction(database: PRIMARY, retries: 0, **options, &block)
+      Transaction.nest(resolve(database), retries: retries, **options, &block)
+    end
+
+    # Opens a transaction for callbacks. It is ended by its `commit` or `rollback`, or by itself when the block raises
+    # or nothing is asked of it for 30 seconds.
+    #
+    # @example
+    #   AsyncRecord.begin do |tx, error|
+    #     User.using(tx).find(1) { |user| user.update({ name: "x" }, using: tx) { tx.commit { done } } }
+    #   end
+    # @yieldparam transaction [Transaction]
+    # @return [Transaction, Pending]
+    def begin(database: PRIMARY, **options, &block)
+      database = resolve(database)
+      work = -> { Transaction.begin(database, **options) }
+      block ? Pending.spawn(Transaction.guarded(block), &work) : work.call
+    end
+
+    # Runs waiting code in a fiber of its own.
+    #
+    # @example
+    #   AsyncRecord.async { Report.build }.on_success { |report| … }
+    # @return [Pending]
+    def async(&block)
+      Pending.spawn(&block)
+    end
+
+    # Does several things at once and waits for all. The first error cancels the rest.
+    #
+    # @example
+    #   users, count = AsyncRecord.gather(User.async.limit(5).to_a, -> { Post.count })
+    # @param work [Array<Pending, Proc, Relation>]
+    # @param limit [Integer, nil] how many Procs may run at once
+    # @param settle [Boolean] whether to collect errors instead of raising the first
+    # @return [Array<Object>] in the order of the arguments
+    def gather(*work, limit: nil, settle: false)
+      gather = Gather.new(work.flatten, limit: limit)
+      settle ? gather.settle : gather.values
+    end
+
+    # Sets what happens to an error that a callback form had no path for. Without it the dispatcher gets the error,
+    # which fails the request.
+    #
+    # @yieldparam error [StandardError]
+    # @return [void]
+    def on_error(&block)
+      @error_handler = block
+    end
+
+    # Tells about every statement.
+    #
+    # @example
+    #   AsyncRecord.subscribe(:query) { |event| puts "#{event.duration_ms.round(1)} ms  #{event.sql}" }
+    # @param kind [Symbol] :query
+    # @yieldparam event [Event]
+    # @return [Proc] for {unsubscribe}
+    def subscribe(kind, &block)
+      Instrumentation.subscribe(kind, &block)
+    end
+
+    # @param subscription [Proc]
+    # @return [void]
+    def unsubscribe(subscription)
+      Instrumentation.unsubscribe(subscription)
+    end
+
+    private
+
+    def resolve(database)
+      case database
+      when Database then database
+      when Class then database.database
+      else default_database(database)
+      end
+    end
+
+    # `set_connection` on Base names the primary database too.
+    def default_database(name)
+      name == PRIMARY ? Base.database : database(name)
+    end
+
+    def missing_database(name)
+      return "no database is set; say AsyncRecord.connect \"sqlite:db/app.db\" or set DATABASE_URL" if name == PRIMARY
+
+      "there is no database #{name.inspect}; say AsyncRecord.connect \"sqlite:db/#{name}.db\", name: #{name.inspect}"
+    end
+  end
+end

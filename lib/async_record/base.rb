@@ -1,0 +1,128 @@
+# frozen_string_literal: true
+
+# Owns the model class: its table, its primary key, its database. What models and records can do is in the modules it
+# includes, one file each. Refuses `method_missing`: readers are defined from the columns.
+
+require_relative "inflector"
+require_relative "attributes"
+require_relative "persistence"
+require_relative "callbacks"
+require_relative "validations"
+require_relative "querying"
+require_relative "loading"
+
+module AsyncRecord
+  # The superclass of all models.
+  #
+  # @example
+  #   class User < AsyncRecord::Base
+  #     validates :email, presence: true, uniqueness: true
+  #     scope :recent, -> { order(created_at: :desc).limit(10) }
+  #   end
+  #   User.find(1)                             # waits
+  #   User.find(1) { |user, error| … }         # calls back
+  class Base
+    include Attributes
+    include Persistence
+    include Callbacks
+    include Validations
+    extend Querying
+    extend Loading
+    extend Attributes::ClassMethods
+    extend Callbacks::ClassMethods
+    extend Validations::ClassMethods
+
+    class << self
+      # Whether the class is a superclass of models and has no table itself.
+      # @return [Boolean]
+      attr_accessor :abstract_class
+
+      # The table's name: set, or the superclass's if that is a model, or the plural of the class name.
+      #
+      # @return [String]
+      def table_name
+        @table_name ||= model?(superclass) ? superclass.table_name : default_table_name
+      end
+
+      # @param name [String, Symbol]
+      def table_name=(name)
+        forget_schema
+        @table_name = name.to_s.dup.freeze
+      end
+
+      # The spelling of 2010.
+      # @return [void]
+      def set_table_name(name) # rubocop:disable Naming/AccessorMethodName -- the name is the contract
+        self.table_name = name
+      end
+
+      # @return [String] set, or inherited, or the table's only key column, or "id"
+      def primary_key
+        @primary_key || inherited_primary_key || "id"
+      end
+
+      # @param name [String, Symbol]
+      def primary_key=(name)
+        @primary_key = name.to_s.dup.freeze
+      end
+
+      # The spelling of 2010.
+      # @return [void]
+      def set_primary_key(name) # rubocop:disable Naming/AccessorMethodName -- the name is the contract
+        self.primary_key = name
+      end
+
+      # Sets the database of this class and its subclasses.
+      #
+      # @param database [Database, String, nil] or a URL; nil takes the setting back
+      # @return [void]
+      def set_connection(database) # rubocop:disable Naming/AccessorMethodName -- the name is the contract
+        @database = database.is_a?(String) ? Database.new(database) : database
+        forget_schema unless equal?(Base)
+      end
+      alias connects_to set_connection
+
+      # @return [Database] this class's, or its superclass's, or the one of {AsyncRecord.connect}
+      # @raise [ConfigurationError] when there is none
+      def database
+        @database || (equal?(Base) ? AsyncRecord.database : superclass.database)
+      end
+      alias connection database
+
+      # @return [String]
+      def inspect
+        return super if equal?(Base) || abstract_class
+
+        columns = known_table&.columns&.map { |column| "#{column.name}: #{column.kind}" }
+        columns ? "#{name || super}(#{columns.join(', ')})" : (name || super)
+      end
+
+      private
+
+      def inherited(subclass)
+        super
+        subclass.prepare_loading
+        subclass.prepare_querying
+      end
+
+      def model?(candidate)
+        candidate != Base && candidate < Base && !candidate.abstract_class
+      end
+
+      def default_table_name
+        raise ConfigurationError, "a class without a name needs `self.table_name = \"…\"`" unless name
+
+        (AsyncRecord.legacy_table_names ? name.split("::").last.downcase : Inflector.table_name(name)).freeze
+      end
+
+      def inherited_primary_key
+        return superclass.primary_key if superclass < Base && superclass.instance_variable_get(:@primary_key)
+
+        table = known_table
+        return if table.nil? || table["id"]
+
+        table.primary_key.first if table.primary_key.one?
+      end
+    end
+  end
+end

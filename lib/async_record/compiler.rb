@@ -1,0 +1,203 @@
+# frozen_string_literal: true
+
+# Owns the way from a relation to SQL text and binds, in one pass over one buffer. Every value becomes a bind, every
+# name goes through the dialect's quoting, and a name that the table does not have is refused here.
+# Refuses to run anything and to decide what a relation means.
+
+require "set"
+require_relative "statement"
+require_relative "compiler/comparisons"
+
+module AsyncRecord
+  # Writes one statement. Subqueries write into the same buffer, so that numbered placeholders stay right.
+  class Compiler
+    include Comparisons
+
+    # Enough for most statements, so that the buffer does not grow in steps.
+    CAPACITY = 500
+    private_constant :CAPACITY
+
+    # @return [Dialect]
+    attr_reader :dialect
+
+    # @param dialect [Dialect]
+    # @param table_name [String]
+    # @param table [Table, nil] nil while the schema is not known
+    def initialize(dialect, table_name, table, buffer = String.new(capacity: CAPACITY), binds = [])
+      @dialect = dialect
+      @table_name = table_name
+      @table = table
+      @buffer = buffer
+      @binds = binds
+    end
+
+    # @return [Statement]
+    def statement
+      Statement.new(@buffer.freeze, @binds)
+    end
+
+    # @param text [String] trusted
+    # @return [self]
+    def <<(text)
+      @buffer << text
+      self
+    end
+
+    # Appends a placeholder and keeps the value.
+    # @return [void]
+    def bind(value)
+      @buffer << placeholder_for(value)
+    end
+
+    # Keeps the value and leaves the writing to the caller.
+    # @return [String]
+    def placeholder_for(value)
+      @binds << @dialect.bind(value)
+      @dialect.placeholder(@binds.size)
+    end
+
+    # Appends a placeholder for a value of a column.
+    # @return [void]
+    def bind_for(column, value)
+      bind(cast(column, value))
+    end
+
+    # @yield between parentheses
+    # @return [void]
+    def parenthesized
+      @buffer << "("
+      yield
+      @buffer << ")"
+    end
+
+    # @yieldparam item each item, with the separator between two
+    # @return [void]
+    def join(items, separator)
+      first = true
+      items.each do |item|
+        first ? first = false : @buffer << separator
+        yield item
+      end
+    end
+
+    # Appends the table's name.
+    # @return [void]
+    def source
+      @buffer << (@table ? @table.quoted_name : @dialect.quote(@table_name))
+    end
+
+    # Appends the list of all columns: by name where they are known, so that a table altered meanwhile changes nothing.
+    # @return [void]
+    def all_columns
+      return @buffer << @table.select_list if @table
+
+      source
+      @buffer << ".*"
+    end
+
+    # @param name [Symbol, String, Sql, Array(String, String)] an Array is a table and its column
+    # @return [String] the qualified, quoted column, or the trusted text
+    # @raise [UnknownColumn]
+    def column(name)
+      return @table.qualified(name) || other_column(name) if @table
+
+      other_column(name)
+    end
+
+    # Writes a name, or trusted text with its binds.
+    # @return [void]
+    def expression(name)
+      return fragment(name.text, name.binds, name.named) if name.is_a?(Sql)
+
+      @buffer << column(name)
+    end
+
+    # @param text [String]
+    # @return [void]
+    # @raise [FragmentError] when binds and placeholders do not match
+    def fragment(text, binds, named)
+      parsed = Fragment.parse(text, @dialect)
+      check_binds(parsed, binds, named)
+      position = -1
+      parsed.pieces.each do |piece|
+        case piece
+        when String then @buffer << piece
+        when Symbol then fragment_value(named.fetch(piece))
+        else fragment_value(binds[position += 1])
+        end
+      end
+    end
+
+    # Writes a relation as a subquery, without its parentheses.
+    # @return [void]
+    def subquery(relation, default_columns = nil)
+      inner = Compiler.new(@dialect, relation.model.table_name, relation.model.table, @buffer, @binds)
+      Select.new(inner, relation).write(default_columns)
+    end
+
+    private
+
+    def other_column(name)
+      return name.text if name.is_a?(Sql)
+
+      table, column = name.is_a?(Array) ? name : split(name.to_s)
+      return unknown_or_quoted(column) if table.nil? || table == @table_name
+
+      @dialect.qualify(table, column)
+    end
+
+    def split(text)
+      table, dot, column = text.rpartition(".")
+      dot.empty? ? [nil, text] : [table, column]
+    end
+
+    def unknown_or_quoted(name)
+      return @table.qualified(name) || unknown(name) if @table
+
+      @dialect.qualify(@table_name, name)
+    end
+
+    def unknown(name)
+      near = @table.nearest(name)
+      raise UnknownColumn, "#{@table_name} has no column #{name.inspect}#{near && "; did you mean #{near.inspect}?"}"
+    end
+
+    def cast(name, value)
+      kind = @table && @table[name]&.kind
+      return value if kind.nil? || kind == :any || value.nil?
+
+      value = value.id if value.is_a?(Base)
+      kind == :json && !value.is_a?(String) ? JSON.generate(value) : Type.cast(kind, value)
+    end
+
+    def fragment_value(value)
+      case value
+      when Array, Set then fragment_list(value.to_a)
+      when Relation then parenthesized { subquery(value, [value.model.primary_key]) }
+      when Sql then fragment(value.text, value.binds, value.named)
+      else bind(value)
+      end
+    end
+
+    def fragment_list(values)
+      return @buffer << "NULL" if values.empty?
+
+      join(@dialect.pad(values), ", ") { |value| bind(value) }
+    end
+
+    def check_binds(parsed, binds, named)
+      unless parsed.positional == binds.size
+        raise FragmentError, "#{parsed.positional} `?` but #{binds.size} values in #{parsed.pieces.join.inspect}; " \
+                             "a question mark that is none is written `??`"
+      end
+      missing = parsed.names - named.keys
+      surplus = named.keys - parsed.names
+      raise FragmentError, "no value for :#{missing.first}" unless missing.empty?
+      raise FragmentError, "no placeholder for :#{surplus.first}" unless surplus.empty?
+    end
+  end
+  private_constant :Compiler
+end
+
+require_relative "compiler/select"
+require_relative "compiler/write"

@@ -1,0 +1,111 @@
+# frozen_string_literal: true
+
+# Owns the order of clauses in a SELECT. Refuses to write values and names itself: the compiler does.
+
+module AsyncRecord
+  class Compiler
+    # Writes a relation as a SELECT.
+    class Select
+      # @param compiler [Compiler]
+      # @param relation [Relation]
+      def initialize(compiler, relation)
+        @compiler = compiler
+        @relation = relation
+      end
+
+      # @param columns [Array, nil] what to select if the relation does not say
+      # @return [Compiler]
+      def write(columns = nil)
+        @compiler << "SELECT "
+        @compiler << "DISTINCT " if @relation.distinct?
+        list(@relation.selections || columns)
+        body
+      end
+
+      # Writes the clauses after an own list: aggregates, existence tests.
+      # @yield writes what stands between SELECT and FROM
+      # @return [Compiler]
+      def write_with
+        @compiler << "SELECT "
+        yield @compiler
+        body
+      end
+
+      # FROM and everything after it.
+      # @return [Compiler]
+      def body
+        @compiler << " FROM "
+        @compiler.source
+        joins
+        conditions(" WHERE ", @relation.conditions)
+        group
+        conditions(" HAVING ", @relation.havings)
+        order
+        limit
+        @compiler << @compiler.dialect.lock_clause(@relation.lock_mode) if @relation.lock_mode
+        @compiler
+      end
+
+      # @return [void]
+      def conditions(keyword, nodes)
+        return if nodes.empty?
+
+        @compiler << keyword
+        @compiler.join(nodes, " AND ") { |node| node.write(@compiler) }
+      end
+
+      private
+
+      def list(columns)
+        return @compiler.all_columns if columns.nil? || columns.empty?
+
+        @compiler.join(columns, ", ") { |column| selected(column) }
+      end
+
+      def selected(column)
+        return @compiler.expression(column) unless column.is_a?(Array)
+
+        @compiler.expression(column.first)
+        @compiler << " AS " << @compiler.dialect.quote(column.last)
+      end
+
+      def joins
+        @relation.join_sources.each do |join|
+          @compiler << " "
+          @compiler.expression(join)
+        end
+      end
+
+      def group
+        return if @relation.groups.empty?
+
+        @compiler << " GROUP BY "
+        @compiler.join(@relation.groups, ", ") { |column| @compiler.expression(column) }
+      end
+
+      def order
+        return if @relation.orders.empty?
+
+        @compiler << " ORDER BY "
+        @compiler.join(@relation.orders, ", ") { |term| order_term(term) }
+      end
+
+      def order_term((column, direction, nulls))
+        return @compiler.expression(column) if direction.nil?
+
+        @compiler << @compiler.dialect.order_term(@compiler.column(column), direction, nulls)
+      end
+
+      # Placeholders are written before the clause knows where they stand; both orders agree in every dialect.
+      def limit
+        limit = placeholder(@relation.limit_value)
+        offset = placeholder(@relation.offset_value)
+        @compiler << @compiler.dialect.limit_clause(limit, offset) if limit || offset
+      end
+
+      def placeholder(value)
+        value && @compiler.placeholder_for(value)
+      end
+    end
+  end
+end

@@ -1,0 +1,118 @@
+# frozen_string_literal: true
+
+# Owns the conditions of a relation as a small tree of frozen nodes, each of which writes itself through the compiler.
+# Refuses to look at schemas and dialects: names and values are judged by the compiler when the statement is made.
+
+module AsyncRecord
+  # What `where`, `not`, `or` and `having` take, as nodes.
+  module Condition
+    # Makes nodes of the arguments of `where`.
+    #
+    # @return [Array<Object>] nodes, to be joined by AND
+    def self.build(condition, binds, named)
+      case condition
+      when Hash then hash(named.empty? ? condition : condition.merge(named), nil)
+      when String then [Fragment.new(condition, freeze_values(binds), named)]
+      when Sql then [Fragment.new(condition.text, condition.binds + binds, condition.named.merge(named))]
+      when Relation then [All.new(condition.conditions)]
+      else raise ArgumentError, "where takes a Hash, a String with binds or AsyncRecord.sql, not a #{condition.class}"
+      end
+    end
+
+    # @return [Array<Object>] one node per pair; a nested Hash names another table
+    def self.hash(pairs, table)
+      pairs.map do |name, value|
+        next All.new(hash(value, name.to_s)) if value.is_a?(Hash) && table.nil?
+
+        Comparison.new(table ? [table, name.to_s].freeze : name, freeze_value(value))
+      end
+    end
+
+    # A relation must not change when the caller's String or Array does.
+    def self.freeze_value(value)
+      case value
+      when Array then freeze_values(value)
+      when String, Set then value.frozen? ? value : value.dup.freeze
+      else value
+      end
+    end
+
+    def self.freeze_values(values)
+      values.map { |value| freeze_value(value) }.freeze
+    end
+    private_class_method :hash, :freeze_value, :freeze_values
+
+    # A column against a value, a list, a range, nothing, or a subquery.
+    class Comparison
+      def initialize(column, value)
+        @column = column
+        @value = value.is_a?(Set) ? value.to_a.freeze : value
+        freeze
+      end
+
+      # (see Fragment#write)
+      def write(compiler)
+        compiler.comparison(@column, @value)
+      end
+    end
+
+    # Hand-written SQL with binds.
+    class Fragment
+      def initialize(text, binds, named)
+        @text = text.dup.freeze
+        @binds = binds
+        @named = named
+        freeze
+      end
+
+      # @param compiler [Compiler]
+      # @return [void]
+      def write(compiler)
+        compiler.parenthesized { compiler.fragment(@text, @binds, @named) }
+      end
+    end
+
+    # Every node holds.
+    class All
+      def initialize(nodes)
+        @nodes = nodes.freeze
+        freeze
+      end
+
+      # (see Fragment#write)
+      def write(compiler)
+        return compiler << "1=1" if @nodes.empty?
+
+        compiler.parenthesized { compiler.join(@nodes, " AND ") { |node| node.write(compiler) } }
+      end
+    end
+
+    # At least one node holds.
+    class Any
+      def initialize(nodes)
+        @nodes = nodes.freeze
+        freeze
+      end
+
+      # (see Fragment#write)
+      def write(compiler)
+        compiler.parenthesized { compiler.join(@nodes, " OR ") { |node| node.write(compiler) } }
+      end
+    end
+
+    # The nodes together do not hold.
+    class Not
+      def initialize(nodes)
+        @inner = All.new(nodes)
+        freeze
+      end
+
+      # (see Fragment#write)
+      def write(compiler)
+        compiler << "NOT "
+        @inner.write(compiler)
+      end
+    end
+  end
+  private_constant :Condition
+end

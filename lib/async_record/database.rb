@@ -1,0 +1,197 @@
+# frozen_string_literal: true
+
+# Owns one database: its URL, its dialect, its pool and what is known of its tables. It is the only place that talks to
+# the native driver: every statement passes through `await`. The pool opens on first use and again after a fork.
+# Refuses to build SQL.
+
+require "fastr/completion"
+require "fastr/native_loader"
+require "uri"
+
+module AsyncRecord
+  # One database and its connections.
+  #
+  # @example
+  #   database = AsyncRecord::Database.new("sqlite:db/app.db", size: 4)
+  #   database.query("select 1 as one")        # => [{ "one" => 1 }]
+  class Database
+    SCHEMES = {
+      "sqlite" => :sqlite, "sqlite3" => :sqlite, "postgres" => :postgresql, "postgresql" => :postgresql,
+      "mysql" => :mysql, "mysql2" => :mysql, "mariadb" => :mysql
+    }.freeze
+    # What the driver of this release speaks.
+    DRIVERS = [:sqlite].freeze
+    COMING = {
+      postgresql: "PostgreSQL comes with version 0.2", mysql: "MySQL and MariaDB come with version 0.2"
+    }.freeze
+    DDL = /\A\s*(?:create|alter|drop)\b/i
+    NONE = [].freeze
+    OPTIONS = { rows: {}.freeze, json: { shape: :json }.freeze }.freeze
+    private_constant :SCHEMES, :DRIVERS, :COMING, :DDL, :NONE, :OPTIONS
+
+    # @return [String]
+    attr_reader :url
+    # @return [Dialect]
+    attr_reader :dialect
+    # @return [Schema]
+    attr_reader :schema
+
+    # @param url [String] "sqlite:db/app.db", "sqlite::memory:"
+    # @param options [Hash] passed to the driver: `size:`, `pool_timeout:`, …
+    # @raise [ConfigurationError] for a URL that names no known database
+    def initialize(url, **options)
+      @url = url.to_s.dup.freeze
+      @options = options.freeze
+      @dialect = Dialect.for(scheme)
+      @schema = Schema.new(self)
+      @mutex = Mutex.new
+    end
+
+    # Says whether this release can reach the database. No I/O happens: connections open when first needed.
+    #
+    # @return [self]
+    # @raise [ConnectionError] when the driver comes in a later version
+    def connect
+      return self if DRIVERS.include?(dialect.name)
+
+      raise ConnectionError, "#{COMING.fetch(dialect.name)}; this version speaks SQLite: " \
+                             "AsyncRecord.connect \"sqlite:db/app.db\""
+    end
+
+    # Runs SQL and returns plain rows. With binds, `?` and `:name` are their places.
+    #
+    # @example
+    #   database.query("select * from users where id = ?", 1) { |rows, error| … }
+    # @return [Array<Hash{String => Object}>, Pending]
+    def query(sql, *binds, **named, &block)
+      work = -> { rows(sql, binds, named).to_a }
+      block ? Pending.spawn(block, &work) : work.call
+    end
+
+    # Runs SQL and returns how many rows it changed.
+    #
+    # @return [Integer, Pending]
+    def execute(sql, *binds, **named, &block)
+      statement = statement(sql, binds, named)
+      work = lambda do
+        result = await(statement.sql, statement.binds)
+        result.is_a?(Array) ? result.first : result.size
+      end
+      block ? Pending.spawn(block, &work) : work.call
+    end
+
+    # @return [AsyncRecord::Rows, Array] no rows for a statement that yields none
+    # @api private
+    def rows(sql, binds, named)
+      statement = statement(sql, binds, named)
+      result = await(statement.sql, statement.binds)
+      result.is_a?(Array) ? NONE : result
+    end
+
+    # Waits for one statement: the way all of this library goes.
+    #
+    # @param shape [Symbol] :rows or :json
+    # @param transaction [Transaction, nil] nil means the fiber's own, if it has one
+    # @return [AsyncRecord::Rows, String, Array] rows, JSON, or what was written
+    # @api private
+    def await(sql, binds = NONE, shape: :rows, transaction: nil, timeout: nil)
+      transaction ||= Context[self]
+      transaction&.check_open
+      options = native_options(shape, transaction, timeout)
+      result = Instrumentation.active? ? observed(sql, binds, options) : submit(sql, binds, options)
+      schema.forget if DDL.match?(sql)
+      result
+    rescue QueryError => e
+      schema.forget if e.instance_of?(QueryError)
+      raise
+    end
+
+    # The raw seam: hands a sink to the native pool and waits for what comes through it.
+    #
+    # @yieldparam pool [AsyncRecord::Pool]
+    # @yieldparam sink [Integer, Object]
+    # @return [Object]
+    # @api private
+    def complete(pool = self.pool)
+      pending = Context[Pending]
+      return Fastr::Completion.await { |sink| yield pool, sink } unless pending
+
+      begin
+        Fastr::Completion.await do |sink|
+          yield pool, sink
+          pending.sink = sink
+        end
+      ensure
+        pending.sink = nil
+      end
+    end
+
+    # @return [AsyncRecord::Pool] the native pool of this process
+    # @api private
+    def pool
+      return @pool if @pool && @process == Process.pid
+
+      @mutex.synchronize do
+        next @pool if @pool && @process == Process.pid
+
+        connect
+        @process = Process.pid
+        @pool = Pool.new(url, @options)
+      end
+    end
+
+    # @return [Hash{Symbol => Integer}] size idle busy waiting timeouts queries
+    def stats
+      pool.stats
+    end
+
+    # Closes the connections; the next statement opens new ones.
+    # @return [void]
+    def close
+      @mutex.synchronize do
+        @pool.close if @pool && @process == Process.pid
+        @pool = nil
+      end
+      schema.forget
+    end
+
+    # @return [String] without the password
+    def inspect
+      "#<#{self.class} #{url.sub(%r{(://[^:/@]*):[^@/]*@}, '\1:…@')}>"
+    end
+
+    private
+
+    def scheme
+      name = url[/\A([a-z][a-z0-9+]*):/i, 1]
+      SCHEMES.fetch(name.to_s.downcase) do
+        raise ConfigurationError, "a database URL begins with sqlite:, postgres:// or mysql://, for example " \
+                                  "\"sqlite:db/app.db\"#{"; this one begins with #{name}:" if name}"
+      end
+    end
+
+    def statement(sql, binds, named)
+      return Statement.new(sql.to_s, NONE) if binds.empty? && named.empty? && !sql.is_a?(Sql)
+
+      compiler = Compiler.new(dialect, "", nil)
+      sql.is_a?(Sql) ? compiler.expression(sql) : compiler.fragment(sql, binds, named)
+      compiler.statement
+    end
+
+    def native_options(shape, transaction, timeout)
+      options = OPTIONS.fetch(shape)
+      return options unless transaction || timeout
+
+      options = options.merge(transaction: transaction.id) if transaction
+      timeout ? options.merge(timeout: timeout) : options
+    end
+
+    def submit(sql, binds, options)
+      complete { |pool, sink| pool.query(sink, sql, binds, options) }
+    end
+
+    def observed(sql, binds, options)
+      Instrumentation.measure(self, sql, binds) { submit(sql, binds, options) }
+    end
+  end
+end

@@ -1,0 +1,217 @@
+# frozen_string_literal: true
+
+# Owns everything in which the databases' SQL differs: quoting, placeholders, lists, limits, upserts, literals.
+# What is written here is the standard (SQLite and PostgreSQL agree); subclasses say what differs.
+# Refuses to run anything and to know relations: it turns names and values into text, nothing else.
+
+require "bigdecimal"
+require "date"
+require "json"
+
+module AsyncRecord
+  # One database's SQL. Shared, frozen in behaviour; its only state is the cache of quoted names.
+  class Dialect
+    # The binds of one statement beyond which the database refuses it.
+    MAX_BINDS = 32_766
+    MAX_QUOTED = 4096
+    private_constant :MAX_QUOTED
+
+    def initialize
+      @quoted = {}
+    end
+
+    # @return [Symbol] :sqlite, :postgresql or :mysql
+    def name
+      raise NotImplementedError
+    end
+
+    # Quotes an identifier by doubling its quote character. Only this makes text of a name.
+    #
+    # @param identifier [String, Symbol]
+    # @return [String] frozen
+    # @raise [InvalidIdentifier] empty, with a NUL byte, not valid text, or too long
+    def quote(identifier)
+      @quoted[identifier] || remember(identifier, build_quoted(identifier.to_s))
+    end
+
+    # @return [String] "table"."column"
+    def qualify(table, column)
+      "#{quote(table)}.#{quote(column)}"
+    end
+
+    # @return [String]
+    def quote_char
+      '"'
+    end
+
+    # @return [Boolean] whether a backslash escapes inside a plain string
+    def backslash_escapes?
+      false
+    end
+
+    # @return [Integer] the longest identifier, in bytes
+    def max_identifier
+      63
+    end
+
+    # @return [Integer]
+    def max_binds
+      MAX_BINDS
+    end
+
+    # @param _index [Integer] counts from 1
+    # @return [String]
+    def placeholder(_index)
+      "?"
+    end
+
+    # @return [Boolean] whether a list of any length is one bind (an array)
+    def array_binds?
+      false
+    end
+
+    # Lists are padded to powers of two by repeating the last value, so that few statement texts exist.
+    #
+    # @return [Array] of a length out of 1, 2, 4, 8…
+    def pad(values)
+      size = values.size
+      return values if size.zero? || size > max_binds / 4
+
+      target = 1
+      target <<= 1 while target < size
+      target == size ? values : values + Array.new(target - size, values.last)
+    end
+
+    # @return [String] the LIMIT and OFFSET clause; each is nil or a placeholder
+    def limit_clause(limit, offset)
+      return " LIMIT #{limit}#{offset && " OFFSET #{offset}"}" if limit
+
+      offset ? " OFFSET #{offset}" : ""
+    end
+
+    # @return [String] one ORDER BY term
+    def order_term(column, direction, nulls)
+      "#{column}#{direction == :desc ? ' DESC' : ' ASC'}#{nulls && " NULLS #{nulls.to_s.upcase}"}"
+    end
+
+    # @return [Boolean] whether INSERT, UPDATE and DELETE may end in RETURNING
+    def returning?
+      true
+    end
+
+    # @return [Boolean] whether an upsert names the index it means
+    def conflict_target?
+      true
+    end
+
+    # @param conflict [Array<String>] quoted columns of the unique index; empty means any
+    # @param updates [Array<String>, nil] quoted columns to overwrite; nil skips the row
+    # @return [String] the clause after VALUES
+    def upsert_clause(conflict, updates)
+      target = conflict.empty? ? "" : " (#{conflict.join(', ')})"
+      return " ON CONFLICT#{target} DO NOTHING" if updates.nil? || updates.empty?
+
+      " ON CONFLICT#{target} DO UPDATE SET #{updates.map { |column| "#{column} = excluded.#{column}" }.join(', ')}"
+    end
+
+    # @return [String] the part after the table for a row of nothing but defaults
+    def default_values
+      " DEFAULT VALUES"
+    end
+
+    # @return [String]
+    def boolean(value)
+      value ? "TRUE" : "FALSE"
+    end
+
+    # @return [String] the clause that locks the rows read, with a leading space
+    def lock_clause(mode)
+      mode == true ? " FOR UPDATE" : " #{mode}"
+    end
+
+    # @return [String]
+    def random
+      "RANDOM()"
+    end
+
+    # @return [String]
+    def explain
+      "EXPLAIN "
+    end
+
+    # @return [Boolean] whether a failed migration leaves nothing behind
+    def transactional_ddl?
+      true
+    end
+
+    # What the driver takes for a Ruby value that is no plain scalar.
+    #
+    # @return [nil, true, false, Integer, Float, String, BigDecimal, Time, Date, Array]
+    # @raise [ArgumentError] for a value no column can hold
+    def bind(value)
+      case value
+      when String, Integer, nil, true, false, Float then value
+      when Symbol then value.name
+      when BigDecimal, Time, Date then bind_exact(value)
+      when Hash, Array then JSON.generate(value)
+      else bind_object(value)
+      end
+    end
+
+    private
+
+    def bind_exact(value)
+      value
+    end
+
+    def bind_object(value)
+      return bind(value.to_time.utc) if value.respond_to?(:to_time)
+      return bind(value.id) if value.is_a?(Base)
+      return value.to_s if value.is_a?(Sql)
+
+      raise ArgumentError, "cannot bind a #{value.class}; pass a String, number, Time, Date, true, false or nil"
+    end
+
+    def remember(identifier, quoted)
+      @quoted.clear if @quoted.size >= MAX_QUOTED
+      @quoted[identifier.frozen? ? identifier : identifier.dup.freeze] = quoted
+    end
+
+    def build_quoted(identifier)
+      check_identifier(identifier)
+      mark = quote_char
+      "#{mark}#{identifier.gsub(mark, mark + mark)}#{mark}".freeze
+    end
+
+    def check_identifier(identifier)
+      raise InvalidIdentifier, "an identifier cannot be empty" if identifier.empty?
+      raise InvalidIdentifier, "an identifier must be valid UTF-8 text" unless text?(identifier)
+      raise InvalidIdentifier, "an identifier cannot hold a NUL byte" if identifier.include?("\0")
+      return if identifier.bytesize <= max_identifier
+
+      raise InvalidIdentifier, "an identifier has at most #{max_identifier} bytes here, this one has " \
+                               "#{identifier.bytesize}: #{identifier[0, 30].inspect}…"
+    end
+
+    def text?(identifier)
+      identifier.valid_encoding? && (identifier.encoding == Encoding::UTF_8 || identifier.ascii_only?)
+    end
+  end
+end
+
+require_relative "dialect/sqlite"
+require_relative "dialect/postgresql"
+require_relative "dialect/mysql"
+
+module AsyncRecord
+  class Dialect # rubocop:disable Style/Documentation -- documented above; its subclasses had to come first
+    BY_NAME = { sqlite: SQLite.new, postgresql: PostgreSQL.new, mysql: MySQL.new }.freeze
+    private_constant :BY_NAME
+
+    # @param name [Symbol]
+    # @return [Dialect] the shared instance
+    def self.for(name)
+      BY_NAME.fetch(name)
+    end
+  end
+end

@@ -1,0 +1,108 @@
+# frozen_string_literal: true
+
+# Owns the differences of MySQL and MariaDB: backticks, ON DUPLICATE KEY, no RETURNING, no NULLS FIRST.
+
+module AsyncRecord
+  class Dialect
+    # MySQL 5.7, MariaDB 10.4 and later.
+    class MySQL < Dialect
+      NO_LIMIT = "18446744073709551615"
+      TYPES = {
+        primary_key: "BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY", string: "VARCHAR", text: "LONGTEXT", integer: "INT",
+        bigint: "BIGINT", float: "DOUBLE", decimal: "DECIMAL", boolean: "TINYINT(1)", date: "DATE",
+        datetime: "DATETIME(6)", time: "TIME", json: "JSON", blob: "LONGBLOB", binary: "LONGBLOB"
+      }.freeze
+      COLUMNS = <<~SQL.tr("\n", " ").strip.freeze
+        SELECT column_name AS name, column_type AS type, is_nullable = 'NO' AS `notnull`,
+        column_default AS dflt_value, column_key = 'PRI' AS pk FROM information_schema.columns
+        WHERE table_schema = database() AND table_name = ? ORDER BY ordinal_position
+      SQL
+      private_constant :NO_LIMIT, :TYPES, :COLUMNS
+
+      # (see Dialect#name)
+      def name
+        :mysql
+      end
+
+      # (see Dialect#quote_char)
+      def quote_char
+        "`"
+      end
+
+      # (see Dialect#backslash_escapes?)
+      def backslash_escapes?
+        true
+      end
+
+      # (see Dialect#max_identifier)
+      def max_identifier
+        64
+      end
+
+      # (see Dialect#max_binds)
+      def max_binds
+        65_535
+      end
+
+      # (see Dialect#limit_clause)
+      def limit_clause(limit, offset)
+        super(limit || (offset && NO_LIMIT), offset)
+      end
+
+      # NULLs come first in ascending order here; asking for another place takes a term of its own.
+      def order_term(column, direction, nulls)
+        term = super(column, direction, nil)
+        return term unless nulls
+
+        "#{column} IS NULL #{nulls == :first ? 'DESC' : 'ASC'}, #{term}"
+      end
+
+      # (see Dialect#returning?)
+      def returning?
+        false
+      end
+
+      # (see Dialect#conflict_target?)
+      def conflict_target?
+        false
+      end
+
+      # Every unique index counts here. A skipped row overwrites one column with itself.
+      def upsert_clause(conflict, updates)
+        sets = (updates || []).map { |column| "#{column} = VALUES(#{column})" }
+        sets = conflict.first(1).map { |column| "#{column} = #{column}" } if sets.empty?
+        " ON DUPLICATE KEY UPDATE #{sets.join(', ')}"
+      end
+
+      # (see Dialect#default_values)
+      def default_values
+        " () VALUES ()"
+      end
+
+      # (see Dialect#random)
+      def random
+        "RAND()"
+      end
+
+      # Every DDL statement commits by itself.
+      def transactional_ddl?
+        false
+      end
+
+      # (see SQLite#columns_query)
+      def columns_query(table)
+        [COLUMNS, [table.to_s]]
+      end
+
+      # (see SQLite#table_query)
+      def table_query(table)
+        ["SELECT 1 FROM information_schema.tables WHERE table_schema = database() AND table_name = ?", [table.to_s]]
+      end
+
+      # (see SQLite#types)
+      def types
+        TYPES
+      end
+    end
+  end
+end

@@ -1,0 +1,78 @@
+# frozen_string_literal: true
+
+# Owns SQLite's differences. Dates and decimals travel as text: SQLite has no type of its own for them.
+
+module AsyncRecord
+  class Dialect
+    # SQLite 3.35 and later (RETURNING, upsert, NULLS FIRST).
+    class SQLite < Dialect
+      TIME_FORMAT = "%Y-%m-%d %H:%M:%S.%6N"
+      TYPES = {
+        primary_key: "INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL", string: "VARCHAR", text: "TEXT", integer: "INTEGER",
+        bigint: "BIGINT", float: "FLOAT", decimal: "DECIMAL", boolean: "BOOLEAN", date: "DATE", datetime: "DATETIME",
+        time: "TIME", json: "JSON", blob: "BLOB", binary: "BLOB"
+      }.freeze
+      # The extended form shows generated columns too; hidden = 1 are those of virtual tables.
+      COLUMNS = <<~SQL.tr("\n", " ").strip.freeze
+        SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid
+      SQL
+      private_constant :TIME_FORMAT, :TYPES, :COLUMNS
+
+      # (see Dialect#name)
+      def name
+        :sqlite
+      end
+
+      # SQLite itself has no limit; a name longer than this is a mistake or an attack.
+      def max_identifier
+        255
+      end
+
+      # (see Dialect#limit_clause)
+      def limit_clause(limit, offset)
+        super(limit || (offset && "-1"), offset)
+      end
+
+      # (see Dialect#boolean)
+      def boolean(value)
+        value ? "1" : "0"
+      end
+
+      # One writer at a time: there is no row to lock.
+      def lock_clause(_mode)
+        ""
+      end
+
+      # (see Dialect#explain)
+      def explain
+        "EXPLAIN QUERY PLAN "
+      end
+
+      # @return [Array(String, Array)] the statement that describes a table: name, type, not null, default, key position
+      def columns_query(table)
+        [COLUMNS, [table.to_s]]
+      end
+
+      # @return [Array(String, Array)] a statement with a row if the table exists
+      def table_query(table)
+        ["SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND name = ?", [table.to_s]]
+      end
+
+      # @return [Hash{Symbol => String}]
+      def types
+        TYPES
+      end
+
+      private
+
+      def bind_exact(value)
+        case value
+        when BigDecimal then value.to_s("F")
+        when Time then value.getutc.strftime(TIME_FORMAT)
+        when DateTime then value.to_time.utc.strftime(TIME_FORMAT)
+        else value.iso8601
+        end
+      end
+    end
+  end
+end

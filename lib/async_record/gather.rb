@@ -1,0 +1,68 @@
+# frozen_string_literal: true
+
+# Owns doing several things at once and waiting for all of them. Each runs on a connection of its own; inside a
+# transaction there is only one, so they run one after the other. Refuses to leave anything running after a failure:
+# the first error cancels the rest.
+
+module AsyncRecord
+  # Several pieces of work at once.
+  class Gather
+    # @param work [Array<Pending, Proc, Relation>]
+    # @param limit [Integer, nil] how many may run at once
+    def initialize(work, limit: nil)
+      raise ArgumentError, "limit: is at least 1" if limit && limit < 1
+
+      @work = work
+      @limit = limit || work.size
+      @settled = Thread::Queue.new
+      @pending = Array.new(work.size)
+      @results = Array.new(work.size)
+      @next = 0
+    end
+
+    # @return [Array<Object>] the values, in order
+    # @raise [StandardError] the first error
+    def values
+      collect { |_, error| raise error if error }
+      @results
+    rescue StandardError
+      @pending.each { |pending| pending&.cancel }
+      raise
+    end
+
+    # @return [Array<Object, StandardError>] values and errors, in order
+    def settle
+      collect { |index, error| @results[index] = error if error }
+      @results
+    end
+
+    private
+
+    def collect
+      start_next while @next < [@limit, @work.size].min
+      @work.size.times do
+        index, value, error = @settled.pop
+        @results[index] = value
+        yield index, error
+        start_next if @next < @work.size
+      end
+    end
+
+    def start_next
+      index = @next
+      @next += 1
+      @pending[index] = pending_for(@work[index])
+                        .on_success { |value| @settled << [index, value, nil] }
+                        .on_error { |error| @settled << [index, nil, error] }
+    end
+
+    def pending_for(work)
+      case work
+      when Pending then work
+      when Relation then work.async.to_a
+      else Pending.spawn { work.call }
+      end
+    end
+  end
+  private_constant :Gather
+end

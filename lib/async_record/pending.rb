@@ -1,0 +1,186 @@
+# frozen_string_literal: true
+
+# Owns the promise of a result: what every terminal method returns when it is given a block or called after `async`.
+# The work itself runs as ordinary waiting code in a fiber of the dispatcher; the callbacks run there too.
+# Refuses to lose an error: what no callback and no `await` takes goes to AsyncRecord.on_error, else to the dispatcher.
+
+module AsyncRecord
+  # A result that is on its way.
+  #
+  # @example callbacks
+  #   User.find(1) { |user| render user }.on_error { |error| fail_with error }.timeout(0.5)
+  # @example promises
+  #   user = User.async.find(1)
+  #   user.await
+  class Pending
+    # Starts work in a fiber of its own.
+    #
+    # @param block [Proc, nil] gets the value, and the error if it takes two arguments
+    # @yieldreturn [Object] the value
+    # @return [Pending]
+    # @api private
+    def self.spawn(block = nil, &work)
+      pending = new(block)
+      context = Context.current
+      dispatcher = Fastr::Dispatcher.instance
+      dispatcher.ensure_running
+      dispatcher.next_tick(-> { Context.within(context) { pending.run(work) } })
+      pending
+    end
+
+    # @return [Boolean] whether a callback wants the error as its second argument
+    # @api private
+    def self.takes_error?(block)
+      block.parameters.count { |kind, _| %i[req opt].include?(kind) } > 1
+    end
+
+    # @api private
+    def initialize(block = nil)
+      @mutex = Mutex.new
+      @state = :waiting
+      @on_success = []
+      @on_error = []
+      @waiters = []
+      @detached = !block.nil?
+      listen(block) if block
+    end
+
+    # @yieldparam value [Object] later, on the dispatcher; at once if the result is here
+    # @return [self]
+    def on_success(&block)
+      state = @mutex.synchronize do
+        @on_success << block if @state == :waiting
+        @state
+      end
+      block.call(@value) if state == :done
+      self
+    end
+    alias callback on_success
+
+    # @yieldparam error [StandardError] later, on the dispatcher; at once if the error is here
+    # @return [self]
+    def on_error(&block)
+      state = @mutex.synchronize do
+        @on_error << block if @state == :waiting
+        @state
+      end
+      block.call(@error) if state == :failed
+      self
+    end
+    alias errback on_error
+
+    # Waits for the result: parks a fiber, or sleeps a thread.
+    #
+    # @return [Object] the value
+    # @raise [StandardError] the error
+    def await
+      queue = nil
+      @mutex.synchronize { @waiters << (queue = Thread::Queue.new) if @state == :waiting }
+      queue&.pop
+      raise @error if @state == :failed
+
+      @value
+    end
+    alias value await
+
+    # @return [Boolean]
+    def settled?
+      @state != :waiting
+    end
+
+    # Gives up: the running statement is stopped and the result becomes {Cancelled}.
+    #
+    # @return [self]
+    def cancel
+      settle(:failed, Cancelled.new("cancelled"))
+      interrupt
+      self
+    end
+
+    # Fails with {QueryTimeout} unless the result comes in time.
+    #
+    # @param seconds [Numeric]
+    # @return [self]
+    def timeout(seconds)
+      return self if settled?
+
+      @timer = Fastr::Completion.start { |sink| Fastr::Native.timer(sink, seconds) }
+      @timer.callback { expire(seconds) }.errback { nil } # cancelled: the result was in time
+      self
+    end
+
+    # @api private
+    def run(work)
+      return if settled?
+
+      @work = Context.with(Pending, self) { work.call }
+    rescue StandardError => e
+      settle(:failed, e)
+    else
+      settle(:done, @work)
+    end
+
+    # @api private
+    # @param sink [Integer, Object, nil] the operation the work waits for just now
+    def sink=(sink)
+      @sink = sink
+      interrupt if sink && settled?
+    end
+
+    # @return [String]
+    def inspect
+      "#<AsyncRecord::Pending #{@state}>"
+    end
+
+    private
+
+    def listen(block)
+      return on_success(&block) unless Pending.takes_error?(block)
+
+      on_success { |value| block.call(value, nil) }
+      on_error { |error| block.call(nil, error) }
+    end
+
+    def expire(seconds)
+      return unless settle(:failed, QueryTimeout.new("no result within #{seconds} s"))
+
+      interrupt
+    end
+
+    # The first result stands. Callbacks run outside the lock; one that raises does not keep the others from running.
+    def settle(state, result)
+      callbacks, waiters = @mutex.synchronize do
+        return false unless @state == :waiting
+
+        state == :done ? @value = result : @error = result
+        @state = state
+        [state == :done ? @on_success : @on_error, @waiters]
+      end
+      @timer&.cancel
+      waiters.each { |queue| queue << true }
+      deliver(callbacks, result, waiters)
+      true
+    end
+
+    def deliver(callbacks, result, waiters)
+      return unclaimed(result) if @state == :failed && callbacks.empty? && waiters.empty? && @detached
+
+      pending = callbacks.dup
+      pending.shift.call(result) until pending.empty?
+    ensure
+      deliver(pending, result, waiters) unless pending.nil? || pending.empty?
+    end
+
+    # A promise without callbacks keeps its error for await; a callback form without an error path must not.
+    def unclaimed(error)
+      handler = AsyncRecord.error_handler
+      raise error unless handler
+
+      handler.call(error)
+    end
+
+    def interrupt
+      Fastr::Native.cancel(@sink) if @sink.is_a?(Integer)
+    end
+  end
+end

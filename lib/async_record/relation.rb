@@ -1,0 +1,252 @@
+# frozen_string_literal: true
+
+# Owns the description of a query: an immutable value, built step by step, that says nothing to the database until a
+# terminal method (to_a, count, pluck, update_all…) is called. Each step returns a new frozen relation.
+# Refuses to remember results: ask twice and the database answers twice.
+
+require_relative "condition"
+require_relative "fragment"
+require_relative "compiler"
+require_relative "relation/names"
+require_relative "relation/combining"
+require_relative "relation/execution"
+require_relative "relation/finders"
+require_relative "relation/calculations"
+require_relative "relation/batches"
+require_relative "relation/writes"
+require_relative "relation/output"
+
+module AsyncRecord
+  # A query of one model.
+  #
+  # Every terminal method has three styles: without a block it waits and returns; with a block it returns a {Pending} at
+  # once and the block gets the result later (a second block argument gets the error); after {#async} it returns a
+  # {Pending} to be awaited.
+  #
+  # @example
+  #   Post.where(state: "live", created_at: (Time.now - 3600)..).order(created_at: :desc).limit(20).to_a
+  #   Post.where("views > ? and lang = :lang", 10, lang: "de").or(Post.where(pinned: true)).pluck(:id, :title)
+  class Relation
+    include Enumerable
+    include Names
+    include Combining
+    include Execution
+    include Finders
+    include Calculations
+    include Batches
+    include Writes
+    include Output
+
+    EMPTY = [].freeze
+    private_constant :EMPTY
+
+    # @return [Class] the model
+    attr_reader :model
+    # @api private
+    attr_reader :conditions, :havings, :orders, :groups, :selections, :join_sources, :limit_value, :offset_value,
+                :lock_mode, :transaction, :timeout_value
+
+    # @param model [Class]
+    # @api private
+    def initialize(model)
+      @model = model
+      @conditions = @havings = @orders = @groups = @join_sources = EMPTY
+      @selections = @limit_value = @offset_value = @lock_mode = @transaction = @timeout_value = nil
+      @distinct = @async = @none = false
+      freeze
+    end
+
+    # Narrows the relation. A Hash compares columns (nil, list, range, subquery, or a nested Hash for another table); a
+    # String is SQL with binds for its `?` and `:name`.
+    #
+    # @example
+    #   User.where(age: 18.., name: %w[ann bob]).where("email like ?", "%@example.org")
+    # @param condition [Hash, String, Sql, Relation, nil]
+    # @return [Relation]
+    def where(condition = nil, *binds, **named)
+      nodes = nodes_for(condition, binds, named)
+      nodes.empty? ? self : with(:@conditions, [*@conditions, *nodes].freeze)
+    end
+
+    # Keeps the rows for which the conditions do not all hold; takes what {#where} takes.
+    #
+    # @return [Relation]
+    def not(condition = nil, *binds, **named)
+      nodes = nodes_for(condition, binds, named)
+      nodes.empty? ? self : with(:@conditions, [*@conditions, Condition::Not.new(nodes)].freeze)
+    end
+
+    # Sorts. Names sort ascending; a Hash says the direction, or `{ desc: …, nulls: :last }` in full.
+    #
+    # @example
+    #   User.order(:name, created_at: :desc)
+    #   User.order("age desc", seen_at: { desc: true, nulls: :last })
+    #   User.order(AsyncRecord.sql("length(name)"))
+    # @return [Relation]
+    def order(*terms, **directions)
+      terms = order_terms(terms, directions)
+      terms.empty? ? self : with(:@orders, (@orders + terms).freeze)
+    end
+
+    # Sorts anew, forgetting earlier orders.
+    # @return [Relation]
+    def reorder(*terms, **directions)
+      with(:@orders, order_terms(terms, directions).freeze)
+    end
+
+    # Turns every order around; without one, sorts by the primary key backwards.
+    # @return [Relation]
+    def reverse_order
+      orders = @orders.empty? ? [[model.primary_key, :asc, nil].freeze] : @orders
+      with(:@orders, orders.map { |term| reverse_term(term) }.freeze)
+    end
+
+    # @param count [Integer, nil] rows at most; nil takes the limit away
+    # @return [Relation]
+    def limit(count)
+      with(:@limit_value, count && non_negative(count, "limit"))
+    end
+
+    # @param count [Integer, nil] rows to skip
+    # @return [Relation]
+    def offset(count)
+      with(:@offset_value, count && non_negative(count, "offset"))
+    end
+
+    # Chooses columns; with a block, filters the loaded records as Array does.
+    #
+    # @example
+    #   User.select(:id, :name)
+    #   User.select(:id, AsyncRecord.sql("length(name) as size"))
+    #   User.select(name: :title)        # "name" AS "title"
+    # @return [Relation, Array]
+    def select(*columns, **aliases, &block)
+      return to_a.select(&block) if block
+
+      chosen = columns.flatten.map { |column| column_name(column, "select") }
+      chosen += aliases.map { |column, as| [column_name(column, "select"), as.to_s.freeze].freeze }
+      with(:@selections, [*@selections, *chosen].freeze)
+    end
+
+    # @return [Relation] without repeated rows
+    def distinct(value = true) # rubocop:disable Style/OptionalBooleanParameter -- as ActiveRecord has it
+      with(:@distinct, value)
+    end
+
+    # @return [Relation]
+    def group(*columns)
+      with(:@groups, (@groups + columns.flatten.map { |column| column_name(column, "group") }).freeze)
+    end
+
+    # Narrows the groups; takes what {#where} takes.
+    # @return [Relation]
+    def having(condition, *binds, **named)
+      with(:@havings, (@havings + nodes_for(condition, binds, named)).freeze)
+    end
+
+    # Adds a join, written by hand.
+    #
+    # @example
+    #   User.joins(AsyncRecord.sql("INNER JOIN posts ON posts.user_id = users.id")).where(posts: { state: "live" })
+    # @param sources [Array<Sql>]
+    # @return [Relation]
+    def joins(*sources)
+      sources.each do |source|
+        next if source.is_a?(Sql)
+
+        raise UnsafeSql, "joins takes AsyncRecord.sql(\"INNER JOIN … ON …\"), not #{source.inspect}"
+      end
+      with(:@join_sources, (@join_sources + sources).freeze)
+    end
+
+    # Locks the rows read until the transaction ends, where the database has row locks (SQLite has none).
+    # @return [Relation]
+    def lock(mode = true) # rubocop:disable Style/OptionalBooleanParameter -- as ActiveRecord has it
+      raise UnsafeSql, "lock takes true or AsyncRecord.sql(\"FOR …\")" unless mode == true || mode.is_a?(Sql)
+
+      with(:@lock_mode, mode)
+    end
+
+    # @return [Relation] that matches nothing and asks nothing
+    def none
+      with(:@none, true)
+    end
+
+    # Runs on a transaction's connection. Inside {AsyncRecord.transaction} this happens by itself.
+    #
+    # @param transaction [Transaction, nil]
+    # @return [Relation]
+    def using(transaction)
+      with(:@transaction, transaction)
+    end
+
+    # @param seconds [Numeric, nil] after which a statement of this relation is cancelled
+    # @return [Relation]
+    def timeout(seconds)
+      with(:@timeout_value, seconds)
+    end
+
+    # Makes every terminal method return a {Pending} at once, in the style of promises.
+    #
+    # @example
+    #   users = User.async.limit(10).to_a
+    #   count = User.async.count
+    #   [users.await, count.await]
+    # @return [Relation]
+    def async
+      with(:@async, true)
+    end
+
+    # @return [Relation] itself, so that a class and a relation can be used alike
+    def all(options = nil, **keywords, &block)
+      relation = options || !keywords.empty? ? narrowed(**(options || {}), **keywords) : self
+      block ? relation.to_a(&block) : relation
+    end
+
+    # @return [Boolean]
+    def distinct?
+      @distinct
+    end
+
+    # @return [Boolean]
+    def async?
+      @async
+    end
+
+    # @api private
+    # @return [Boolean] whether UPDATE and DELETE need a subquery
+    def complex?
+      !(@limit_value.nil? && @offset_value.nil? && @groups.empty? && @join_sources.empty? && !@distinct)
+    end
+
+    # @api private
+    # @return [Boolean] whether nothing narrows it at all
+    def bare?
+      @conditions.empty? && @orders.empty? && @selections.nil? && !complex? && @lock_mode.nil? && !@none
+    end
+
+    protected
+
+    # A copy with one thing changed.
+    def with(name, value)
+      copy = dup
+      copy.instance_variable_set(name, value)
+      copy.freeze
+    end
+
+    private
+
+    def nodes_for(condition, binds, named)
+      return Condition.build(named, EMPTY, {}) if condition.nil?
+
+      Condition.build(condition, binds, named)
+    end
+
+    def narrowed(limit: nil, offset: nil, order: nil)
+      relation = self
+      relation = relation.order(*order) if order
+      relation = relation.limit(limit) if limit
+      offset ? relation.offset(offset) : relation
+    end
+  end
+end

@@ -1,0 +1,184 @@
+# frozen_string_literal: true
+
+# Owns the terminal methods that return records: all of them, one of them, by key, or a new one if there is none.
+
+module AsyncRecord
+  class Relation
+    # Reads records.
+    module Finders
+      # @yieldparam records [Array<Base>]
+      # @yieldparam error [Error, nil]
+      # @return [Array<Base>, Pending]
+      def to_a(&block)
+        perform(block) { load_records }
+      end
+      alias load to_a
+      alias entries to_a
+
+      # Goes through the records; waits.
+      # @yieldparam record [Base]
+      # @return [self, Enumerator]
+      def each(&block)
+        return to_enum(:each) unless block
+
+        load_records.each(&block)
+        self
+      end
+
+      # Finds by primary key. Waiting for a key that does not exist raises; the block form gets nil, as it did in 2010.
+      #
+      # @example
+      #   User.find(1)
+      #   User.find(1) { |user, error| … }
+      #   User.find([1, 2])
+      # @param key [Object, Array] a String is cast by the column's type
+      # @return [Base, Array<Base>, Pending]
+      # @raise [RecordNotFound]
+      def find(key, &block)
+        return find_many(key, block) if key.is_a?(Array)
+
+        perform(block) { find_one(key) || (block ? nil : not_found(key)) }
+      end
+
+      # @return [Base, nil, Pending] some record that matches, or nil
+      def find_by(condition = nil, *binds, **named, &block)
+        where(condition, *binds, **named).take(&block)
+      end
+
+      # @return [Base, Pending]
+      # @raise [RecordNotFound]
+      def find_by!(condition = nil, *binds, **named, &block)
+        where(condition, *binds, **named).take!(&block)
+      end
+
+      # @param count [Integer, nil] how many; nil for one record instead of an Array
+      # @return [Base, nil, Array<Base>, Pending] in no particular order
+      def take(count = nil, &block)
+        perform(block) { limited(count) }
+      end
+
+      # @return [Base, Pending]
+      # @raise [RecordNotFound]
+      def take!(&block)
+        perform(block) { limited(nil) || not_found }
+      end
+
+      # @return [Base, nil, Array<Base>, Pending] by the relation's order, else by primary key
+      def first(count = nil, &block)
+        perform(block) { ordered.limited(count) }
+      end
+
+      # @return [Base, Pending]
+      # @raise [RecordNotFound]
+      def first!(&block)
+        perform(block) { ordered.limited(nil) || not_found }
+      end
+
+      # @return [Base, nil, Array<Base>, Pending] the last one, or the last few in order
+      def last(count = nil, &block)
+        perform(block) { limit_value ? last_of_loaded(count) : last_by_query(count) }
+      end
+
+      # @return [Base, Pending]
+      # @raise [RecordNotFound]
+      def last!(&block)
+        perform(block) { (limit_value ? last_of_loaded(nil) : last_by_query(nil)) || not_found }
+      end
+
+      # Finds the record with these attributes or creates it. Two callers at once may both create; a unique index turns
+      # the second into an error, which this method answers by finding the first one's record.
+      #
+      # @yieldparam record [Base]
+      # @return [Base, Pending]
+      def find_or_create_by(attributes, extra = {}, &block)
+        perform(block) { found_or_created(attributes, extra, :create) }
+      end
+
+      # @return [Base, Pending]
+      # @raise [RecordInvalid]
+      def find_or_create_by!(attributes, extra = {}, &block)
+        perform(block) { found_or_created(attributes, extra, :create!) }
+      end
+
+      # @return [Base, Pending] found, or new and not saved
+      def find_or_initialize_by(attributes, extra = {}, &block)
+        perform(block) { where(attributes).waiting.take || model.new(attributes.merge(extra)) }
+      end
+
+      # @return [Base, Pending] created with the attributes
+      def create(attributes = {}, &block)
+        perform(block) { model.new(attributes).tap { |record| record.save(using: transaction) } }
+      end
+
+      # @return [Base, Pending]
+      # @raise [RecordInvalid]
+      def create!(attributes = {}, &block)
+        perform(block) { model.new(attributes).tap { |record| record.save!(using: transaction) } }
+      end
+
+      protected
+
+      def limited(count)
+        records = limit(count || 1).waiting.to_a
+        count ? records : records.first
+      end
+
+      # The same relation in the style that waits, for use within a terminal method.
+      def waiting
+        async? ? with(:@async, false) : self
+      end
+
+      def ordered
+        orders.empty? ? order(model.primary_key) : self
+      end
+
+      private
+
+      def find_one(key)
+        return nil if key.nil? || @none
+
+        key = model.cast_key(key)
+        fast = bare? && !huge?(key) && model.find_statement
+        return where(model.primary_key => key).limited(nil) unless fast
+
+        model.instantiate_all(run(Statement.new(fast, [database.dialect.bind(key), 1]))).first
+      end
+
+      def huge?(key)
+        key.is_a?(Integer) && key.bit_length > 63
+      end
+
+      def find_many(keys, block)
+        perform(block) do
+          found = where(model.primary_key => keys).waiting.to_a.to_h { |record| [record.id, record] }
+          keys.map { |key| found[model.cast_key(key)] || not_found(key) }
+        end
+      end
+
+      def last_by_query(count)
+        records = ordered.reverse_order.limit(count || 1).waiting.to_a
+        count ? records.reverse : records.first
+      end
+
+      def last_of_loaded(count)
+        records = ordered.waiting.to_a
+        count ? records.last(count) : records.last
+      end
+
+      def found_or_created(attributes, extra, create)
+        where(attributes).waiting.take || model.new(attributes.merge(extra)).then do |record|
+          record.public_send(create == :create ? :save : :save!, using: transaction)
+          record
+        end
+      rescue UniqueViolation
+        where(attributes).waiting.take || raise
+      end
+
+      def not_found(key = nil)
+        detail = key.nil? ? "that matches" : "with #{model.primary_key} #{key.inspect}"
+        raise RecordNotFound, "there is no #{model.name || model.table_name} #{detail}"
+      end
+    end
+    private_constant :Finders
+  end
+end

@@ -1,0 +1,163 @@
+# frozen_string_literal: true
+
+# Owns what is known of a database's tables: columns, their kinds and defaults, the primary key. Tables are read once,
+# when first needed, through the same asynchronous pool as everything else. Refuses to change anything; a table that
+# does not exist is not remembered, because it may be created a moment later.
+
+require_relative "type"
+
+module AsyncRecord
+  # One column as the database describes it.
+  class Column
+    # @return [String] frozen
+    attr_reader :name
+    # @return [String] the declared type, as in "VARCHAR(40)"
+    attr_reader :sql_type
+    # @return [Symbol] :integer, :string, :datetime…
+    attr_reader :kind
+    # @return [Object, nil] the default as a Ruby value; nil if there is none or the database computes it
+    attr_reader :default
+    # @return [Integer] 0, or the position within the primary key
+    attr_reader :key_position
+
+    # @param name [String]
+    def initialize(name, sql_type: "", null: true, default: nil, key_position: 0)
+      @name = -name
+      @sql_type = sql_type.to_s
+      @kind = Type.for(sql_type)
+      @null = null
+      @default = Type.cast(@kind, literal(default))
+      @key_position = key_position
+      freeze
+    end
+
+    # @return [Boolean] whether NULL is allowed
+    def null?
+      @null
+    end
+
+    private
+
+    # Databases give defaults as SQL text. Expressions stay with the database.
+    def literal(text)
+      case text
+      when nil, /\ANULL/i then nil
+      when /\A'((?:[^']|'')*)'(?:::.*)?\z/m then Regexp.last_match(1).gsub("''", "'")
+      when /\A"((?:[^"]|"")*)"\z/m then Regexp.last_match(1)
+      when /\A-?\d+\z/ then text.to_i
+      when /\A-?\d*\.\d+\z/ then text
+      when /\Atrue\z/i then true
+      when /\Afalse\z/i then false
+      end
+    end
+  end
+
+  # One table: its columns by name, each with its quoted form ready for the compiler.
+  class Table
+    # @return [String]
+    attr_reader :name
+    # @return [Array<Column>] in the order of the table
+    attr_reader :columns
+    # @return [Array<String>] names, in the order of the table
+    attr_reader :names
+    # @return [Array<String>] the primary key's columns
+    attr_reader :primary_key
+    # @return [String] the quoted table
+    attr_reader :quoted_name
+    # @return [String] every column, quoted and qualified, for a SELECT
+    attr_reader :select_list
+
+    # @param name [String]
+    # @param columns [Array<Column>]
+    # @param dialect [Dialect]
+    def initialize(name, columns, dialect)
+      @name = name
+      @quoted_name = dialect.quote(name)
+      @columns = columns.freeze
+      @names = columns.map(&:name).freeze
+      @by_name = index(columns) { |column| column }
+      @qualified = index(columns) { |column| dialect.qualify(name, column.name).freeze }
+      @primary_key = columns.select { |c| c.key_position.positive? }.sort_by(&:key_position).map(&:name).freeze
+      @select_list = names.map { |column| @qualified[column] }.join(", ").freeze
+      freeze
+    end
+
+    # @param name [String, Symbol]
+    # @return [Column, nil]
+    def [](name)
+      @by_name[name]
+    end
+
+    # @param name [String, Symbol]
+    # @return [String, nil] the quoted "table"."column"
+    def qualified(name)
+      @qualified[name]
+    end
+
+    # @return [String, nil] the known name that looks most like the given one
+    def nearest(name)
+      DidYouMean::SpellChecker.new(dictionary: @names).correct(name.to_s).first if defined?(DidYouMean)
+    end
+
+    private
+
+    # Symbols and strings both find their column, so that the compiler never converts.
+    def index(columns)
+      columns.each_with_object({}) do |column, map|
+        map[column.name] = map[column.name.to_sym] = yield(column)
+      end.freeze
+    end
+  end
+
+  # The tables of one database, read when first needed.
+  class Schema
+    # @param database [Database]
+    def initialize(database)
+      @database = database
+      @tables = {}
+    end
+
+    # @param name [String]
+    # @return [Table, nil] what is known already; never waits
+    def known(name)
+      @tables[name]
+    end
+
+    # @param name [String]
+    # @return [Table, nil] nil if there is no such table; waits for the database the first time
+    def table(name)
+      @tables[name] || load(name)
+    end
+
+    # Forgets one table, or all.
+    # @param name [String, nil]
+    # @return [void]
+    def forget(name = nil)
+      name ? @tables.delete(name) : @tables.clear
+    end
+
+    private
+
+    def load(name)
+      sql, binds = @database.dialect.columns_query(name)
+      columns = @database.await(sql, binds).to_a.map { |row| column(row) }
+      return nil if columns.empty?
+
+      @tables[name] = Table.new(name, columns, @database.dialect)
+    end
+
+    def column(row)
+      Column.new(row["name"], sql_type: row["type"], null: [nil, 0, false].include?(row["notnull"]),
+                              default: row["dflt_value"], key_position: key_position(row["pk"]))
+    end
+
+    def key_position(value)
+      case value
+      when Integer then value
+      when true then 1
+      else 0
+      end
+    end
+  end
+  private_constant :Schema
+end

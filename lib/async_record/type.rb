@@ -1,0 +1,177 @@
+# frozen_string_literal: true
+
+# Owns what a column's values are in Ruby: the reading of a declared SQL type and the casting of what a program
+# assigns, asks for, or gets from an expression. Casting is lenient and never raises: what cannot be cast stays as it
+# is, and validation or the database judges it. Refuses to know any database's wire format (the driver decodes).
+
+require "bigdecimal"
+require "date"
+require "json"
+require "time"
+
+module AsyncRecord
+  # The kind of a column's values, by symbol.
+  module Type
+    # Order matters: the first pattern that fits wins.
+    PATTERNS = {
+      /\A(?:bool|tinyint\(1\))/ => :boolean,
+      /int|serial/ => :integer,
+      /json/ => :json,
+      /datetime|timestamp/ => :datetime,
+      /\Adate/ => :date,
+      /\Atime/ => :time,
+      /dec|numeric|money/ => :decimal,
+      /real|floa|doub/ => :float,
+      /char|clob|text|uuid|enum|citext|name/ => :string,
+      /blob|bytea|binary/ => :blob
+    }.freeze
+    TRUE_WORDS = [true, 1, 1.0, "1", "t", "T", "true", "TRUE", "True", "on", "ON", "yes", "y"].freeze
+    FALSE_WORDS = [false, 0, 0.0, "0", "f", "F", "false", "FALSE", "False", "off", "OFF", "no", "n"].freeze
+    ZONE = /(?:Z|UTC|[+-]\d\d:?\d\d)\s*\z/i
+    private_constant :PATTERNS, :TRUE_WORDS, :FALSE_WORDS, :ZONE
+
+    module_function
+
+    # @param declared [String, nil] as in "VARCHAR(40)"
+    # @return [Symbol] :any when the declaration says nothing
+    def for(declared)
+      text = declared.to_s.downcase
+      return :any if text.end_with?("[]")
+
+      PATTERNS.each { |pattern, kind| return kind if pattern.match?(text) }
+      :any
+    end
+
+    # @param kind [Symbol]
+    # @param value [Object]
+    # @return [Object] the value as the kind's Ruby class, or unchanged if that makes no sense
+    def cast(kind, value)
+      return nil if value.nil?
+
+      case kind
+      when :integer then integer(value)
+      when :string then string(value)
+      when :datetime then datetime(value)
+      when :boolean then boolean(value)
+      when :float, :decimal then number(kind, value)
+      else rare(kind, value)
+      end
+    end
+
+    def rare(kind, value)
+      case kind
+      when :date then date(value)
+      when :json then json(value)
+      when :blob then value.is_a?(String) ? value.b : value
+      else value
+      end
+    end
+
+    # "12abc" is 12, as it always was for keys from a URL; text without a leading number is left alone.
+    def integer(value)
+      case value
+      when Integer then value
+      when String then value.match?(/\A\s*[+-]?\d/) ? value.to_i : blank_to_nil(value)
+      when Float then value.finite? ? value.to_i : value
+      when true then 1
+      when false then 0
+      when Numeric then value.to_i
+      else value
+      end
+    end
+
+    def string(value)
+      case value
+      when String then text(value)
+      when Symbol then value.name
+      when Numeric then value.is_a?(BigDecimal) ? value.to_s("F") : value.to_s
+      else value
+      end
+    end
+
+    # What comes from a socket has no encoding; as a blob it would equal no text.
+    def text(value)
+      return value unless value.encoding == Encoding::BINARY
+
+      utf8 = value.dup.force_encoding(Encoding::UTF_8)
+      utf8.valid_encoding? ? utf8 : value
+    end
+
+    def boolean(value)
+      return true if TRUE_WORDS.include?(value)
+      return false if FALSE_WORDS.include?(value)
+
+      value == "" ? nil : value
+    end
+
+    def number(kind, value)
+      return kind == :float ? float(value) : decimal(value) unless value.is_a?(String)
+
+      text = value[/\A\s*[+-]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/]
+      return blank_to_nil(value) unless text
+
+      kind == :float ? text.to_f : BigDecimal(text.strip.delete_suffix("."))
+    rescue ArgumentError
+      value
+    end
+
+    def float(value)
+      value.is_a?(Numeric) ? value.to_f : value
+    end
+
+    def decimal(value)
+      case value
+      when BigDecimal then value
+      when Integer then BigDecimal(value)
+      when Float then value.finite? ? BigDecimal(value.to_s) : value
+      when Rational then BigDecimal(value, 18)
+      else value
+      end
+    end
+
+    def datetime(value)
+      case value
+      when Time then value
+      when DateTime then value.to_time
+      when Date then Time.utc(value.year, value.month, value.day)
+      when String then parse_time(value)
+      else value
+      end
+    end
+
+    def date(value)
+      case value
+      when DateTime then value.to_date
+      when Date then value
+      when Time then Date.new(value.year, value.month, value.day)
+      when String then value.empty? ? nil : Date.iso8601(value[0, 10])
+      else value
+      end
+    rescue Date::Error
+      value
+    end
+
+    # Text is a document when it reads as one; anything else is a value to be stored as JSON.
+    def json(value)
+      value.is_a?(String) && value.match?(/\A\s*[\[{"]/) ? JSON.parse(value) : value
+    rescue JSON::ParserError
+      value
+    end
+
+    # Text without a zone is UTC, as the drivers read it.
+    def parse_time(text)
+      return nil if text.strip.empty?
+
+      Time.parse(ZONE.match?(text) ? text : "#{text} UTC")
+    rescue ArgumentError
+      text
+    end
+
+    def blank_to_nil(text)
+      text.strip.empty? ? nil : text
+    end
+    private_class_method :rare, :integer, :string, :text, :boolean, :number, :float, :decimal, :datetime, :date, :json,
+                         :parse_time, :blank_to_nil
+  end
+  private_constant :Type
+end

@@ -1,0 +1,168 @@
+# frozen_string_literal: true
+
+# One call, three ways to get its result: waiting, calling back, promising. In fibers, in threads, in the reactor.
+RSpec.describe AsyncRecord::Pending do
+  let(:database) { sqlite_database }
+  let(:endless) { "with recursive c(x) as (select 1 union all select x + 1 from c) select count(*) from c where x < 0" }
+
+  before do
+    database.query("create table users (id integer primary key, name text)")
+    model("User", database)
+    User.insert_all!([{ name: "ann" }, { name: "bob" }])
+  end
+
+  it "is not needed to wait: in a thread and in a fiber the call returns its result" do
+    expect(User.find(1).name).to eq("ann")
+    expect(Thread.new { User.find(2).name }.value).to eq("bob")
+    expect(in_fiber { User.find(2).name }).to eq("bob")
+  end
+
+  it "is what a call with a block returns, and the block runs on the dispatcher" do
+    expect(User.count { |_| nil }).to be_a(described_class)
+    expect(called_back { |done| User.count { |_| done.call(Fastr::Dispatcher.on_dispatcher?) } }).to be(true)
+  end
+
+  it "calls the block of every terminal method" do
+    all = User.where(id: 1..)
+    calls = {
+      to_a: [], first: [], last: [], take: [], count: [], ids: [], any?: [], empty?: [], none?: [], exists?: [],
+      find: [1], find_by: [{ id: 1 }], sum: [:id], average: [:id], minimum: [:id], maximum: [:id], pluck: [:id],
+      pick: [:id], first!: [], last!: [], take!: [], find_by!: [{ id: 1 }], to_json_bytes: [], explain: [],
+      find_or_create_by: [{ id: 1 }], find_or_initialize_by: [{ id: 1 }], create: [{ name: "x" }],
+      insert_all: [[{ id: 1 }]], insert_all!: [[{ name: "y" }]], upsert_all: [[{ id: 1, name: "z" }]],
+      update_all: [{ name: "w" }], increment: [{ id: 100 }], delete_all: []
+    }
+    calls.each do |name, arguments|
+      value, error = called_back { |done| all.public_send(name, *arguments) { |v, e| done.call(v, e) } }
+      expect([name, error, value.nil?]).to eq([name, nil, false])
+    end
+  end
+
+  it "gives every terminal method's result to await after async" do
+    expect(User.async.find(1).await.name).to eq("ann")
+    expect(User.where(id: 1).async.pluck(:name).await).to eq(["ann"])
+    expect(User.async.count.value).to eq(2)
+    expect(User.async.order(:id).last.await.name).to eq("bob")
+  end
+
+  it "raises from await, in a thread and in a fiber" do
+    expect { User.async.find(9).await }.to raise_error(AsyncRecord::RecordNotFound)
+    expect { in_fiber { User.async.find(9).await } }.to raise_error(AsyncRecord::RecordNotFound)
+  end
+
+  it "calls callbacks that are added late" do
+    pending = User.async.count
+    pending.await
+    seen = []
+    pending.on_success { |count| seen << count }.callback { |count| seen << count }.on_error { seen << :error }
+    expect(seen).to eq([2, 2])
+  end
+
+  it "calls every callback, in order" do
+    seen = Thread::Queue.new
+    User.async.count.on_success { seen << 1 }.on_success { seen << 2 }
+    expect([seen.pop, seen.pop]).to eq([1, 2])
+  end
+
+  it "gives an error to on_error, to errback, and to a block's second argument" do
+    %i[on_error errback].each do |name|
+      expect(called_back { |done| database.query("nonsense") { nil }.public_send(name) { |e| done.call(e) } })
+        .to be_a(AsyncRecord::QueryError)
+    end
+    _, error = called_back { |done| database.query("nonsense") { |rows, e| done.call(rows, e) } }
+    expect(error).to be_a(AsyncRecord::QueryError)
+  end
+
+  it "raises mistakes in the call at once, where they were made" do
+    expect { User.order("1; drop") { nil } }.to raise_error(AsyncRecord::UnsafeSql)
+    expect { User.pluck { nil } }.to raise_error(ArgumentError)
+  end
+
+  it "keeps callbacks and errors of many apart" do
+    results = Thread::Queue.new
+    200.times { |index| User.find(index.odd? ? 1 : 99) { |user, error| results << [index, user&.id, error] } }
+    got = Array.new(200) { results.pop }
+    expect(got.map(&:first).sort).to eq([*0...200])
+    expect(got).to all(satisfy { |index, id, error| error.nil? && id == (index.odd? ? 1 : nil) })
+  end
+
+  it "stops the statement when it is cancelled" do
+    pending = User.async.where(AsyncRecord.sql("(#{endless}) = 1")).to_a
+    eventually { database.stats[:busy].positive? }
+    pending.cancel
+    expect { pending.await }.to raise_error(AsyncRecord::Cancelled)
+    eventually { database.stats[:busy].zero? }
+  end
+
+  it "fails in time" do
+    started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    error = called_back { |done| database.query(endless) { nil }.timeout(0.05).on_error { |e| done.call(e) } }
+    expect(error).to be_a(AsyncRecord::QueryTimeout)
+    expect(Process.clock_gettime(Process::CLOCK_MONOTONIC) - started).to be < 2
+    eventually { database.stats[:busy].zero? }
+  end
+
+  it "fails in time by the driver's own limit" do
+    expect do
+      User.timeout(0.05).where(AsyncRecord.sql("(#{endless}) = 1")).count
+    end.to raise_error(AsyncRecord::QueryTimeout)
+    impatient = AsyncRecord::Database.new(database.url, timeout: 0.05)
+    sqlite_databases << impatient
+    expect { impatient.query(endless) }.to raise_error(AsyncRecord::QueryTimeout)
+  end
+
+  describe "gathered" do
+    it "gives results in order" do
+      expect(AsyncRecord.gather(User.async.count, -> { User.find(2).name }, User.where(id: 1)))
+        .to eq([2, "bob", [User.find(1)]])
+      expect(in_fiber { AsyncRecord.gather([-> { 1 }, -> { 2 }]) }).to eq([1, 2])
+      expect(AsyncRecord.gather).to eq([])
+    end
+
+    it "runs at once" do
+      running = 0
+      most = 0
+      work = lambda do
+        most = [most, running += 1].max
+        sleep(0.02)
+        running -= 1
+      end
+      AsyncRecord.gather(*Array.new(4) { work })
+      expect(most).to eq(4)
+      most = 0
+      AsyncRecord.gather(*Array.new(4) { work }, limit: 2)
+      expect(most).to eq(2)
+    end
+
+    it "raises the first error and cancels the rest" do
+      slow = -> { User.where(AsyncRecord.sql("(#{endless}) = 1")).count }
+      expect { AsyncRecord.gather(slow, -> { User.find(9) }) }.to raise_error(AsyncRecord::RecordNotFound)
+      eventually { database.stats[:busy].zero? }
+    end
+
+    it "collects errors when told to" do
+      values = AsyncRecord.gather(-> { 1 }, -> { User.find(9) }, settle: true)
+      expect([values.first, values.last.class]).to eq([1, AsyncRecord::RecordNotFound])
+    end
+  end
+
+  it "tells subscribers about every statement" do
+    events = []
+    subscription = AsyncRecord.subscribe(:query) { |event| events << event }
+    User.where(id: 1..2).to_a
+    expect { database.query("nonsense") }.to raise_error(AsyncRecord::QueryError)
+    AsyncRecord.unsubscribe(subscription)
+    User.count
+    select, failed = events.last(2)
+    expect([select.binds, select.rows, select.failed?, failed.failed?]).to eq([[1, 2], 2, false, true])
+    expect(select.duration_ms).to be_between(0.001, 5000)
+    expect(select.sql).to start_with("SELECT")
+  end
+
+  it "does not let a subscriber break a query" do
+    subscription = AsyncRecord.subscribe(:query) { raise "mine" }
+    expect { expect(User.count).to eq(2) }.to output(/a subscriber raised RuntimeError: mine/).to_stderr
+  ensure
+    AsyncRecord.unsubscribe(subscription)
+  end
+end

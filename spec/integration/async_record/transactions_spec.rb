@@ -1,0 +1,255 @@
+# frozen_string_literal: true
+
+RSpec.describe AsyncRecord::Transaction do
+  let(:database) { sqlite_database(pool_timeout: 2) }
+
+  before do
+    database.query("create table accounts (id integer primary key, owner text unique, balance integer)")
+    model("Account", database)
+    Account.insert_all!([{ owner: "ann", balance: 10 }, { owner: "bob", balance: 0 }])
+  end
+
+  def transaction(**options, &block)
+    AsyncRecord.transaction(database: database, **options, &block)
+  end
+
+  def balances
+    Account.order(:id).pluck(:balance)
+  end
+
+  it "commits what its block did, and returns its value" do
+    result = transaction do
+      Account.where(owner: "ann").update_all(balance: 5)
+      Account.where(owner: "bob").update_all(balance: 5)
+      :done
+    end
+    expect([result, balances]).to eq([:done, [5, 5]])
+  end
+
+  it "takes everything back when its block raises" do
+    expect do
+      transaction do
+        Account.update_all(balance: 0)
+        raise "stop"
+      end
+    end.to raise_error("stop")
+    expect(balances).to eq([10, 0])
+  end
+
+  it "takes everything back quietly on Rollback" do
+    result = transaction do
+      Account.update_all(balance: 0)
+      raise AsyncRecord::Rollback
+    end
+    expect([result, balances]).to eq([nil, [10, 0]])
+  end
+
+  it "commits when its block is left by return, break or throw" do
+    define_singleton_method(:by_return) { transaction { Account.update_all(balance: 1).then { return :left } } }
+    expect([by_return, balances]).to eq([:left, [1, 1]])
+    catch(:out) { transaction { Account.update_all(balance: 2).then { throw :out } } }
+    expect(balances).to eq([2, 2])
+  end
+
+  it "takes everything back when its thread is killed" do
+    ready = Thread::Queue.new
+    thread = Thread.new do
+      transaction do
+        Account.update_all(balance: 0)
+        ready << true
+        sleep
+      end
+    end
+    ready.pop
+    thread.kill.join
+    expect(balances).to eq([10, 0])
+  end
+
+  it "is not seen from outside before it is committed" do
+    seen = nil
+    transaction do
+      Account.update_all(balance: 0)
+      seen = Thread.new { balances }.value
+    end
+    expect([seen, balances]).to eq([[10, 0], [0, 0]])
+  end
+
+  it "makes a savepoint of a transaction inside another" do
+    transaction do
+      Account.where(owner: "ann").update_all(balance: 1)
+      transaction do
+        Account.where(owner: "bob").update_all(balance: 1)
+        raise AsyncRecord::Rollback
+      end
+      begin
+        transaction { raise ArgumentError, "inner" }
+      rescue ArgumentError
+        Account.where(owner: "bob").increment(balance: 7)
+      end
+    end
+    expect(balances).to eq([1, 7])
+  end
+
+  it "goes on after a failed statement in a savepoint" do
+    transaction do
+      expect { transaction { Account.create!(owner: "ann") } }.to raise_error(AsyncRecord::UniqueViolation)
+      Account.create!(owner: "cyd", balance: 3)
+    end
+    expect(balances).to eq([10, 0, 3])
+  end
+
+  it "runs hooks after the commit, outside of the transaction, in order" do
+    log = []
+    transaction do |tx|
+      tx.after_commit { log << balances }
+      tx.after_commit { log << :second }
+      tx.after_rollback { log << :never }
+      Account.update_all(balance: 0)
+      log << :inside
+    end
+    expect(log).to eq([:inside, [0, 0], :second])
+  end
+
+  it "forgets the hooks of a savepoint that was taken back" do
+    log = []
+    transaction do |tx|
+      tx.after_commit { log << :outer }
+      transaction do |inner|
+        inner.after_commit { log << :inner }
+        raise AsyncRecord::Rollback
+      end
+    end
+    expect(log).to eq([:outer])
+  end
+
+  it "runs hooks after a rollback" do
+    log = []
+    transaction do |tx|
+      tx.after_rollback { log << :undone }
+      raise AsyncRecord::Rollback
+    end
+    expect(log).to eq([:undone])
+  end
+
+  it "refuses to be used after its end" do
+    ended = transaction { |tx| tx }
+    expect(ended.state).to eq(:committed)
+    expect { Account.using(ended).count }.to raise_error(AsyncRecord::TransactionClosed, /is committed/)
+    expect { ended.commit }.to raise_error(AsyncRecord::TransactionClosed)
+  end
+
+  it "can be ended inside its block" do
+    transaction do |tx|
+      Account.update_all(balance: 0)
+      tx.rollback
+    end
+    expect(balances).to eq([10, 0])
+  end
+
+  it "belongs to its fiber: another fiber is outside" do
+    inside = outside = nil
+    ready = Thread::Queue.new
+    over = Thread::Queue.new
+    first = AsyncRecord.async do
+      transaction do
+        Account.update_all(balance: 0)
+        inside = balances
+        ready << true
+        over.pop
+      end
+    end
+    ready.pop
+    in_fiber { outside = balances }
+    over << true
+    first.await
+    expect([inside, outside, balances]).to eq([[0, 0], [10, 0], [0, 0]])
+  end
+
+  it "keeps two fibers' transactions apart, one after the other" do
+    work = lambda do |amount|
+      lambda do
+        transaction do
+          balance = Account.find(1).balance
+          sleep(0.01)
+          Account.where(id: 1).update_all(balance: balance + amount)
+        end
+      end
+    end
+    in_fiber { AsyncRecord.gather(*Array.new(5) { work.call(1) }) }
+    expect(Account.find(1).balance).to eq(15)
+  end
+
+  it "goes along into the work that its block starts" do
+    transaction do
+      Account.update_all(balance: 0)
+      expect(AsyncRecord.gather(Account.async.sum(:balance), -> { Account.pluck(:balance) })).to eq([0, [0, 0]])
+      expect(called_back { |done| Account.sum(:balance) { |sum| done.call(sum) } }).to eq(0)
+      raise AsyncRecord::Rollback
+    end
+  end
+
+  it "starts again when the database is busy" do
+    attempts = 0
+    result = transaction(retries: 2) do
+      attempts += 1
+      raise AsyncRecord::BusyError, "busy" if attempts < 3
+
+      attempts
+    end
+    expect(result).to eq(3)
+    expect { transaction(retries: 1) { raise AsyncRecord::BusyError, "busy" } }.to raise_error(AsyncRecord::BusyError)
+  end
+
+  it "stores a record within a transaction handed on" do
+    AsyncRecord.begin(database: database).then do |tx|
+      account = Account.using(tx).find(1)
+      account.update({ balance: 99 }, using: tx)
+      expect(Account.using(tx).find(1).balance).to eq(99)
+      expect(balances).to eq([10, 0])
+      tx.rollback
+    end
+    expect(balances).to eq([10, 0])
+  end
+
+  it "runs in callback style, ended by its commit" do
+    total = called_back do |done|
+      AsyncRecord.begin(database: database) do |tx|
+        Account.using(tx).find(1) do |account|
+          account.update({ balance: 3 }, using: tx) { tx.commit { done.call(balances) } }
+        end
+      end
+    end
+    expect(total).to eq([3, 0])
+  end
+
+  it "is taken back when its callback raises" do
+    error = called_back do |done|
+      AsyncRecord.on_error { |e| done.call(e) }
+      Fastr::Dispatcher.instance.error_handler = ->(e) { done.call(e) }
+      AsyncRecord.begin(database: database) do |tx|
+        Account.using(tx).update_all(balance: 0)
+        raise "stop"
+      end
+    end
+    expect([error.message, balances]).to eq(["stop", [10, 0]])
+  ensure
+    AsyncRecord.on_error
+    Fastr::Dispatcher.instance.error_handler = nil
+  end
+
+  it "is taken back by the driver when nothing is asked of it for long" do
+    hasty = AsyncRecord::Database.new(database.url, idle_in_transaction: 0.1)
+    sqlite_databases << hasty
+    tx = AsyncRecord.begin(database: hasty)
+    tx.query("update accounts set balance = 0")
+    sleep(0.4)
+    expect { tx.query("select 1") }.to raise_error(AsyncRecord::TransactionClosed)
+    expect(balances).to eq([10, 0])
+  end
+
+  it "refuses BEGIN, COMMIT and ROLLBACK as statements, and says what to use" do
+    %w[BEGIN COMMIT ROLLBACK].each do |sql|
+      expect { database.query(sql) }.to raise_error(AsyncRecord::QueryError, /transaction/)
+    end
+  end
+end

@@ -1,0 +1,124 @@
+# frozen_string_literal: true
+
+# What goes into a column comes out of it, for every type a migration can name, by every way of reading.
+RSpec.describe "Types on SQLite" do
+  let(:database) { memory_database }
+
+  before do
+    database.query(<<~SQL)
+      create table samples (id integer primary key, whole integer, big bigint, ratio float, amount decimal(20, 4),
+        flag boolean, day date, moment datetime, clock time, word varchar(40), story text, document json, bytes blob,
+        loose)
+    SQL
+    model("Sample", database)
+  end
+
+  {
+    whole: [0, -1, (2**63) - 1, -(2**63)],
+    big: [2**40],
+    ratio: [0.0, -1.5, 1e300, 0.1],
+    amount: [BigDecimal("0"), BigDecimal("12345.6789"), BigDecimal("-0.01")],
+    flag: [true, false],
+    day: [Date.new(2024, 2, 29), Date.new(1969, 12, 31), Date.new(9999, 12, 31)],
+    moment: [Time.utc(2024, 2, 29, 23, 59, 59, 123_456), Time.utc(1969, 12, 31, 23, 59, 59), Time.utc(1, 1, 1)],
+    clock: ["12:30:00"],
+    word: ["", "ann", "grün 🙂", "it's \"quoted\" \\ % _ ? :x", "nul\0byte", "2024-01-01"],
+    story: ["x" * 100_000],
+    document: [{ "a" => [1, 2.5, nil, true, { "b" => "ü" }] }, [], [1], {}],
+    bytes: ["\x00\xFF\x80bytes".b, "".b],
+    loose: [1, 1.5, "text", nil]
+  }.each do |column, values|
+    values.each do |value|
+      shown = value.inspect[0, 40]
+
+      it "keeps #{shown} in #{column}" do
+        id = Sample.create!(column => value).id
+        found = Sample.find(id)
+        expect(found[column]).to eq(value)
+        expect(found[column].class).to eq(value.class)
+        expect(Sample.where(id: id).pick(column)).to eq(value)
+        expect(database.query("select #{column} from samples where id = ?", id)).to eq([{ column.to_s => value }])
+      end
+
+      next if column == :document || value.nil?
+
+      it "finds #{shown} in #{column} by value" do
+        id = Sample.create!(column => value).id
+        expect(Sample.where(column => value).ids).to eq([id])
+        expect(Sample.find_by(column => [value]).id).to eq(id)
+      end
+    end
+
+    it "keeps NULL in #{column}" do
+      Sample.create!(column => nil)
+      expect(Sample.where(column => nil).first[column]).to be_nil
+    end
+  end
+
+  it "gives a new record the same values as the stored one" do
+    given = { whole: "7", ratio: "1.5", amount: "2.50", flag: "1", day: "2024-02-29", moment: "2024-02-29 10:00:00",
+              word: :sym, document: '{"a":1}' }
+    created = Sample.create!(given)
+    expect(created.attributes).to eq(Sample.find(created.id).attributes)
+    expect([created.whole, created.amount, created.flag, created.day, created.word])
+      .to eq([7, BigDecimal("2.5"), true, Date.new(2024, 2, 29), "sym"])
+  end
+
+  it "stores times in UTC whatever zone they come in" do
+    time = Time.new(2024, 2, 29, 1, 0, 0, "+02:00")
+    found = Sample.find(Sample.create!(moment: time).id)
+    expect([found.moment, found.moment.utc?]).to eq([time, true])
+    expect(database.query("select cast(moment as text) as t from samples"))
+      .to eq([{ "t" => "2024-02-28 23:00:00.000000" }])
+  end
+
+  it "compares times and dates by their order" do
+    Sample.create!(moment: Time.utc(2024, 1, 1), day: Date.new(2024, 1, 1))
+    Sample.create!(moment: Time.utc(2024, 6, 1), day: Date.new(2024, 6, 1))
+    expect(Sample.where(moment: Time.utc(2024, 3)..).count).to eq(1)
+    expect(Sample.where(day: ...Date.new(2024, 6, 1)).count).to eq(1)
+    expect(Sample.maximum(:moment)).to eq(Time.utc(2024, 6, 1))
+    expect(Sample.minimum(:day)).to eq(Date.new(2024, 1, 1))
+  end
+
+  it "never raises for what a column should not hold" do
+    database.query("insert into samples (flag, day, moment, document, amount, whole) " \
+                   "values ('yes', 'x', 'y', '{', 'z', 'w')")
+    expect(Sample.first.attributes.values_at("flag", "day", "moment", "document", "amount", "whole"))
+      .to eq(["yes", "x", "y", "{", "z", "w"])
+  end
+
+  it "finds nothing by a number that no column can hold" do
+    Sample.create!(whole: 1)
+    expect([Sample.find_by(whole: 10**30), Sample.where(whole: (10**30)..).count]).to eq([nil, 0])
+    expect { Sample.find(10**30) }.to raise_error(AsyncRecord::RecordNotFound)
+    expect { Sample.find("9" * 40) }.to raise_error(AsyncRecord::RecordNotFound)
+  end
+
+  it "refuses to store a number that no column can hold" do
+    expect { Sample.create!(whole: 10**30) }.to raise_error(RangeError)
+  end
+
+  it "refuses text that is not valid" do
+    expect { Sample.create!(word: "a\xFF") }.to raise_error(EncodingError)
+  end
+
+  it "reads values as JSON made in Rust" do
+    Sample.create!(whole: 1, amount: "1.5", flag: true, moment: Time.utc(2024, 2, 29), document: { a: 1 }, word: "\"")
+    json = JSON.parse(Sample.select(:whole, :amount, :flag, :moment, :document, :word, :story).to_json_bytes)
+    expect(json).to eq([{ "whole" => 1, "amount" => "1.5", "flag" => true, "moment" => "2024-02-29T00:00:00.000000Z",
+                          "document" => { "a" => 1 }, "word" => "\"", "story" => nil }])
+    expect(JSON.parse(JSON.generate(Sample.select(:whole)))).to eq([{ "whole" => 1 }])
+  end
+
+  it "applies the kind of a column to aggregates" do
+    [1, 2].each { |number| Sample.create!(amount: number, whole: number, flag: true) }
+    expect([Sample.sum(:amount), Sample.sum(:whole), Sample.average(:whole), Sample.maximum(:amount)])
+      .to eq([BigDecimal(3), 3, 1.5, BigDecimal(2)])
+  end
+
+  it "returns cast values from inserts" do
+    expect(Sample.insert_all!([{ moment: Time.utc(2024), flag: true }], returning: %i[id moment flag]))
+      .to eq([[1, Time.utc(2024), true]])
+  end
+end
