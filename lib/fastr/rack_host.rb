@@ -36,6 +36,7 @@ module Fastr
         answer(request, @app.call(env))
       end
       finished(env, response, nil)
+      request.close_signal.succeed unless request.open?
     rescue *ERRORS => e
       failed(request, env, e)
     end
@@ -65,7 +66,7 @@ module Fastr
 
     def prepare(request)
       env = request.env
-      env["async.close"] = CloseSignal.new(request)
+      env["async.close"] = request.close_signal
       env["rack.after_reply"] = []
       env["rack.response_finished"] = []
       env
@@ -104,6 +105,7 @@ module Fastr
         Failure.answer(request, error)
       end
       finished(env, nil, error) if env
+      request.close_signal.succeed
     end
 
     def finished(env, response, error)
@@ -122,24 +124,6 @@ module Fastr
       ErrorLog.write(e)
     end
   end
-
-  # `env["async.close"]`: runs its blocks when the client of a request has left or the answer is complete.
-  # Nothing is registered before somebody asks.
-  class CloseSignal
-    # @param request [Request]
-    def initialize(request)
-      @request = request
-    end
-
-    # @yield when the connection's part in this request is over
-    # @return [self]
-    def callback(&block)
-      Dispatcher.on_closed(@request, &block)
-      self
-    end
-    alias errback callback
-  end
-  private_constant :CloseSignal
 
   # The last word to a request whose application failed: 500 before headers, a visible cut after them.
   module Failure

@@ -82,6 +82,37 @@ RSpec.describe Fastr::RackHost do
     expect(later.keys.map { |path| http(port, path).body }).to eq(%w[minus throw object])
   end
 
+  it "tells async.close when the answer is complete, and when the client leaves before" do
+    events = Thread::Queue.new
+    app = lambda do |env|
+      env["async.close"].callback { events << env["PATH_INFO"] }
+      env["PATH_INFO"] == "/later" ? throw(:async) : [200, {}, ["x"]]
+    end
+    port = serve_app(app)
+    http(port, "/now")
+    expect(events.pop).to eq("/now")
+    connection(port) { |socket| socket.write("GET /later HTTP/1.1\r\nHost: a\r\n\r\n") && sleep(0.05) }
+    expect(events.pop).to eq("/later")
+  end
+
+  it "streams a deferrable body until it succeeds, and tells it when the client leaves" do
+    bodies = Thread::Queue.new
+    app = lambda do |_env|
+      body = Fastr::DeferredResponse.new
+      bodies << body
+      [200, {}, body]
+    end
+    port = serve_app(app)
+    answer = Thread.new { http(port, "/").body }
+    body = bodies.pop
+    Fastr::Dispatcher.next_tick { body.send_data("a;") && body.send_data("b") && body.succeed }
+    expect(answer.value).to eq("a;b")
+    connection(port) { |socket| socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n") && socket.readpartial(20) }
+    gone = Thread::Queue.new
+    bodies.pop.errback { gone << true }
+    expect(gone.pop).to be(true)
+  end
+
   it "lets a fiber wait without holding others up" do
     port = serve_app(lambda { |env|
                        sleep(0.2) if env["PATH_INFO"] == "/slow"

@@ -55,6 +55,7 @@ module Fastr
       # @param method [String] upper case
       # @macro request
       def request(method, path, headers: {}, **content)
+        Dispatcher.instance.ensure_running
         env = add_headers(env_for(method, path, content), headers)
         later = Thread::Queue.new
         env["async.callback"] = ->(triple) { later << triple }
