@@ -10,5 +10,6 @@ require_relative "fastr/reactor"
 require_relative "fastr/reactor/process"
 require_relative "fastr/fork"
 require_relative "fastr/framework"
+require_relative "fastr/runner"
 
-Fastr::DSL.install(start: true) if Fastr::DSL.wanted_by?(caller_locations)
+Fastr::TopLevel.install(start: true) if Fastr::TopLevel.wanted_by?(caller_locations)

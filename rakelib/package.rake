@@ -37,7 +37,8 @@ namespace :package do
   # Installs into an empty folder with only this machine's gems in reach, then loads the library and runs the command.
   try = lambda do |file, env|
     Dir.mktmpdir("fastr-gem") do |home|
-      env = { "GEM_HOME" => home, "GEM_PATH" => [home, *Gem.path].join(":"), "RUBYLIB" => nil, "RUBYOPT" => nil }.merge(env)
+      env = { "GEM_HOME" => home, "GEM_PATH" => [home, *Gem.path].join(":"),
+              "RUBYLIB" => nil, "RUBYOPT" => nil }.merge(env)
       run = ->(*command) { sh env, RbConfig.ruby, *command, chdir: home, verbose: false }
       puts "== gem install #{File.basename(file)}"
       run.call("-S", "gem", "install", "--local", "--no-document", file)

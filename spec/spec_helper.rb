@@ -3,6 +3,7 @@
 # Owns how the specs run: warnings count, order is random, nothing hangs. Helpers are in spec/support.
 $VERBOSE = true
 require_relative "support/own_warnings"
+require "English"
 require "timeout"
 require "fastr"
 require "async_record"

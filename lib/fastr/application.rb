@@ -45,16 +45,23 @@ module Fastr
       shared.call(env)
     end
 
+    class << self
+      # @return [Application, nil] the one made last; `fastr routes` finds it behind a config.ru's lambda
+      # @api private
+      attr_accessor :latest
+    end
+
     # Boots the application.
     # @param path [String, nil] the folder with app/, public/ and the rest
     # @yield routes and settings, in the words of the single-file application
     # @raise [BootError] when a file cannot be evaluated (in development the server stays up and shows it)
     def initialize(path = nil, &definition)
-      @app_path = path
+      @app_path = path && File.expand_path(path)
       @settings = Settings.new(self)
       @plugins = []
       @definition = definition
       @booting = true
+      Application.latest = self
       boot
     end
 

@@ -117,15 +117,17 @@ module Fastr
       value unless value.nil? || value.empty?
     end
 
-    # Runs the generated method and answers on the native path.
+    # Runs the generated method and answers on the native path. The two usual cases come first: what was rendered last
+    # is what was returned, or a String without any header set.
     # @api private
     def fastr_answer(runner)
       result = __send__(runner)
-      if result.instance_of?(String) && !@headers && !@fastr_rendered
+      if result.equal?(@fastr_rendered) && result
+        fastr_send_rendered(result)
+      elsif result.instance_of?(String) && !@headers && !@fastr_rendered
         @fastr_request.respond(200, Response::TEXT, result)
       else
-        status, headers, body = *fastr_finish(result)
-        Response.deliver(@fastr_request, status, headers, body)
+        Response.deliver(@fastr_request, *fastr_finish(result))
       end
     end
 
@@ -157,6 +159,14 @@ module Fastr
     end
 
     private
+
+    def fastr_send_rendered(triple)
+      status, headers, body = triple
+      headers = headers.merge(@headers) if @headers && !headers.equal?(@headers)
+      return @fastr_request.respond(status, headers, body[0]) if body.instance_of?(Array) && body.size == 1
+
+      Response.deliver(@fastr_request, status, headers, body)
+    end
 
     # What was rendered wins over a value that is no response of its own.
     def fastr_triple(value, strict: true)

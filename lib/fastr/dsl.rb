@@ -1,73 +1,7 @@
 # frozen_string_literal: true
 
-require "English"
+# Gives the main object the words of a single-file application (`get`, `post`, …) in programs where `require "fastr"`
+# does not do it by itself: a config.ru, a test, a file loaded by another. See {Fastr::TopLevel}.
+require_relative "../fastr"
 
-module Fastr
-  # The words at the top level of a single-file application:
-  #
-  #   require "fastr"
-  #
-  #   get "/hello/:name" do |name|
-  #     "Hello #{name}"
-  #   end
-  #
-  # `ruby app.rb` starts the server when the file has been read; `fastr server app.rb` and `Fastr::Test` load the same
-  # file. Only the program's main object gets the words, and only when the file that was started is the one that
-  # requires "fastr"; any other file asks with `require "fastr/dsl"`. A method that the program itself defines under one
-  # of these names wins. This module owns that, and the start at exit.
-  module DSL
-    (Words.public_instance_methods(false) - [:configure]).each do |word|
-      define_method(word) do |*arguments, **options, &block|
-        # A top-level method of the program itself is a private method of Object: it wins.
-        if Object.private_method_defined?(word) || Object.method_defined?(word)
-          super(*arguments, **options, &block)
-        else
-          DSL.used
-          Fastr.application.public_send(word, *arguments, **options, &block)
-        end
-      end
-      private word
-    end
-
-    class << self
-      # Gives the main object the words.
-      # @param start [Boolean] whether to start the server when the program has ended without an error
-      # @return [void]
-      def install(start: false)
-        TOPLEVEL_BINDING.receiver.extend(self)
-        start_at_exit if start && !@at_exit
-      end
-
-      # @return [Boolean] whether the file that was started asked for the library
-      # @api private
-      def wanted_by?(locations)
-        program = File.expand_path($PROGRAM_NAME)
-        return false unless File.file?(program)
-
-        frame = locations.find { |location| !library_frame?(location.path) }
-        !frame.nil? && File.expand_path(frame.path) == program
-      end
-
-      # @api private
-      def used
-        @used = true
-      end
-
-      private
-
-      def library_frame?(path)
-        path.start_with?(Location::LIBRARY, "<internal") || path == "#{Location::LIBRARY.delete_suffix('/')}.rb" ||
-          path.end_with?("/kernel_require.rb", "/zeitwerk/kernel.rb", "/bundled_gems.rb")
-      end
-
-      def start_at_exit
-        @at_exit = true
-        at_exit do
-          next unless @used && $ERROR_INFO.nil? && !Fastr.running?
-
-          Fastr.run(Fastr.application, **CommandLine.options(ARGV))
-        end
-      end
-    end
-  end
-end
+Fastr::TopLevel.install

@@ -51,8 +51,10 @@ module Fastr
     end
 
     # @param allowed [Array<String>]
-    # @return [Array]
+    # @return [Array] 405, or 204 to OPTIONS
     def method_not_allowed(request, allowed)
+      return [204, { "Allow" => allowed.join(", ") }, []] if request.method == "OPTIONS"
+
       plain(request, 405, nil, "Allow" => allowed.join(", "))
     end
 

@@ -7,7 +7,10 @@ module Fastr
   module Fork
     def _fork
       pid = super
-      Dispatcher.after_fork if pid.zero?
+      if pid.zero?
+        Native.after_fork
+        Dispatcher.after_fork
+      end
       pid
     end
   end

@@ -45,16 +45,19 @@ require_relative "application"
 
 module Fastr
   # Loaded when first needed, so that a small program starts fast.
+  autoload :AppFile, "#{__dir__}/app_file"
   autoload :CLI, "#{__dir__}/cli"
   autoload :CommandLine, "#{__dir__}/command_line"
-  autoload :DSL, "#{__dir__}/dsl"
   autoload :Generator, "#{__dir__}/generator"
   autoload :Loader, "#{__dir__}/loader"
   autoload :Reloader, "#{__dir__}/reloader"
+  autoload :RouteListing, "#{__dir__}/route_listing"
+  autoload :ServerConfig, "#{__dir__}/server_config"
   autoload :StaticFiles, "#{__dir__}/static_files"
   autoload :Template, "#{__dir__}/template"
   autoload :TemplateStore, "#{__dir__}/template_store"
   autoload :Test, "#{__dir__}/test"
+  autoload :TopLevel, "#{__dir__}/top_level"
 
   class << self
     # Makes an application of blocks.

@@ -15,8 +15,8 @@ module Fastr
         failures = FEATURES.map do |feature|
           require feature
           return feature
-        rescue LoadError => e
-          e.message
+        rescue LoadError => error
+          error.message
         end
         raise LoadError, advice(failures)
       end

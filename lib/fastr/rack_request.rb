@@ -81,7 +81,7 @@ module Fastr
 
     # @return [Array<Array>] the parts of a multipart body, as {Request#parts} gives them
     def parts
-      require "rack/multipart"
+      require "rack"
       @parts ||= flatten(Rack::Multipart.parse_multipart(env, PairCollector) || [])
     rescue EOFError, Rack::Multipart::MultipartPartLimitError => error
       raise RequestError.new("the multipart body cannot be read: #{error.message}")
@@ -110,7 +110,7 @@ module Fastr
 
     # Keeps Rack's multipart parser from nesting names: that is {NestedParams}' work.
     module PairCollector
-      module_function
+      extend self # rubocop:disable Style/ModuleFunction -- Rack calls the collection and the module alike
 
       # @return [Array] the collection Rack fills
       def make_params

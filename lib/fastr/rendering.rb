@@ -8,7 +8,8 @@ module Fastr
   module Rendering
     # The kinds of 2010 and what they answer with.
     CLASSIC_TYPES = { text: "text/plain", json: "application/json", template: "text/html; charset=utf-8" }.freeze
-    private_constant :CLASSIC_TYPES
+    NO_OPTIONS = {}.freeze
+    private_constant :CLASSIC_TYPES, :NO_OPTIONS
 
     # Renders.
     #
@@ -25,9 +26,9 @@ module Fastr
     #   render json: User.where(active: true), status: 201
     def render(kind, value = nil, options = nil)
       case kind
+      when Symbol then render_classic(kind, value, options || NO_OPTIONS)
       when Hash then render_today(kind)
-      when String then render_template(kind, value || options || {})
-      else render_classic(kind.to_sym, value, options || {})
+      else render_template(kind.to_str, value || NO_OPTIONS)
       end
     end
 
@@ -124,15 +125,17 @@ module Fastr
 
     # Without own headers the frozen ones are shared by all answers.
     def render_body(body, type, options)
-      return fastr_respond_with([fastr_status(options), type, [body]]) unless @headers || options[:headers]
+      return render_typed(body, type["Content-Type"], options) if @headers || options[:headers]
 
-      render_typed(body, type["Content-Type"], options)
+      @fastr_rendered = [options.size == 1 ? 200 : fastr_status(options), type, [body]]
     end
 
     # 2010: the type goes into `self.headers`, which is the response's header Hash.
     def render_typed(body, type, options)
-      own = headers
-      own["Content-Type"] = type unless own.key?("content-type")
+      own = (@headers ||= {})
+      own["Content-Type"] = type if own.empty? || !own.key?("content-type")
+      return @fastr_rendered = [200, own, [body]] if options.empty?
+
       options[:headers]&.each { |name, value| own[name.to_s] = value }
       fastr_respond_with([fastr_status(options), own, [body]])
     end

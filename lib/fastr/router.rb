@@ -34,6 +34,11 @@ module Fastr
       @revision = 0
     end
 
+    # @return [String] short: it is part of Ruby's own error messages
+    def inspect
+      "#<Fastr::Router #{@routes.size} routes>"
+    end
+
     # Adds a route in the words of 2010: `:to`, `:methods` and one constraint for any other key.
     # @param path [String] with `:name` for a word
     # @param options [Hash]
@@ -76,9 +81,11 @@ module Fastr
       return super if block || options.any? || arguments.size != 1 || !arguments.first.is_a?(Hash)
 
       env = arguments.first
-      id, captures = table.match(env["REQUEST_METHOD"] || "GET", env["PATH_INFO"].to_s)
-      return { error: :not_found } if id.nil?
-      return { error: :method_not_allowed, allow: [id, *captures] } unless id.is_a?(Integer)
+      found = table.match(env["REQUEST_METHOD"] || "GET", env["PATH_INFO"].to_s)
+      return { error: :not_found } if found.nil?
+
+      id, captures = found
+      return { error: :method_not_allowed, allow: found } unless id.is_a?(Integer)
 
       route = @routes[id]
       { ok: route.names.zip(captures).to_h.compact.merge(route.fixed) }

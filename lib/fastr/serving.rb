@@ -43,7 +43,7 @@ module Fastr
     # @param env [Hash]
     # @return [Array] the Rack response
     def do_dispatch(env)
-      static_files.call(env) || route(RackRequest.new(env))
+      static_files.call(env) || route_request(RackRequest.new(env))
     rescue *ERRORS => error
       raise if error.is_a?(UncaughtThrowError)
 
@@ -113,23 +113,24 @@ module Fastr
 
       @reloader&.check
       started = now
-      response = route(request)
+      response = route_request(request)
       log_request(request, response[0], started) if settings.log_requests
       Response.deliver(request, *response)
       nil
     end
 
     # @return [Array] the Rack response
-    def route(request)
+    def route_request(request)
       raise @boot_error if @boot_error
 
       prepare_endpoints
-      id, captures = router.table.match(request.method, request.path)
-      case id
-      when nil then ErrorResponse.not_found(request, self)
-      when Integer then @endpoints[id].call(request, captures)
-      else ErrorResponse.method_not_allowed(request, [id, *captures])
-      end
+      found = router.table.match(request.method, request.path)
+      return ErrorResponse.not_found(request, self) if found.nil?
+
+      id, captures = found
+      return ErrorResponse.method_not_allowed(request, found) unless id.is_a?(Integer)
+
+      @endpoints[id].call(request, captures)
     end
 
     def plugin_before_dispatch(env)

@@ -35,6 +35,11 @@ module Fastr
       @server = {}
     end
 
+    # @return [String] short: it is part of Ruby's own error messages
+    def inspect
+      "#<Fastr::Settings>"
+    end
+
     # Sets the level of every logger of the process, as in 2010.
     # @param level [Integer, Symbol, String] `Logger::WARN`, `:warn` or `"warn"`
     def log_level=(level)

@@ -82,8 +82,10 @@ module Fastr
       Template.extensions.flat_map { |extension| ["#{base}.html.#{extension}", "#{base}.#{extension}"] }
     end
 
+    # Names with and without their extensions.
     def known
-      Dir.glob("**/*", base: @root).select { |path| File.file?("#{@root}/#{path}") }
+      paths = Dir.glob("**/*", base: @root).select { |path| File.file?("#{@root}/#{path}") }
+      paths | paths.map { |path| path.sub(%r{\.[^/]*\z}, "") }
     end
   end
   private_constant :TemplateStore

@@ -15,7 +15,7 @@ RSpec.describe Fastr::Scheduler do
   end
 
   it "lets sleeping fibers sleep side by side" do
-    expect(elapsed { together(*Array.new(50) { -> { sleep 0.1 } }) }).to be < 1
+    expect(elapsed { together(*Array.new(50) { -> { sleep 0.1 } }) }).to be < relaxed(1)
   end
 
   it "parks a fiber that pops an empty queue until another one pushes" do
@@ -55,7 +55,7 @@ RSpec.describe Fastr::Scheduler do
       statuses = together(*Array.new(3) { -> { Process.wait2(Process.spawn("sleep", "0.2")).last.success? } })
       expect(statuses).to eq([true, true, true])
     end
-    expect(seconds).to be < 1.5
+    expect(seconds).to be < relaxed(1.5)
   end
 
   it "looks host names up" do
@@ -68,7 +68,9 @@ RSpec.describe Fastr::Scheduler do
   end
 
   it "gives up on a queue after its limit" do
-    expect(on_dispatcher { IO.pipe.first.wait_readable(0.01) }).to be_nil
+    reader, writer = IO.pipe
+    expect(on_dispatcher { reader.wait_readable(0.01) }).to be_nil
+    writer.close # held until here: a collected writer makes the reader readable
   end
 
   it "runs a scheduled fiber until it waits, then its caller" do

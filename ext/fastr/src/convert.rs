@@ -61,7 +61,10 @@ fn parts(ruby: &Ruby, parts: Vec<Part>) -> Result<Value, Error> {
     for part in parts {
         let (content, path) = match part.content {
             Content::Memory(bytes) => (Some(env::binary(&bytes)), None),
-            Content::File(path) => (None, Some(path.to_string_lossy().into_owned())),
+            Content::File(file) => {
+                let path = file.keep();
+                (None, Some(path.to_string_lossy().into_owned()))
+            }
         };
         let row = ruby.ary_new_capa(5);
         row.push(part.name)?;

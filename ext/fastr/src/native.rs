@@ -16,36 +16,34 @@ use crate::raw::{fd, gvl};
 use crate::request;
 use crate::sink::Sink;
 
-struct Running {
-    reactor: Arc<Reactor>,
-    process: u32,
-}
-
 /// Only Ruby threads lock it, and only with the GVL held for the few instructions it takes.
-static RUNNING: Mutex<Option<Running>> = Mutex::new(None);
+static RUNNING: Mutex<Option<Arc<Reactor>>> = Mutex::new(None);
 
-fn running() -> MutexGuard<'static, Option<Running>> {
+fn running() -> MutexGuard<'static, Option<Arc<Reactor>>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The reactor of this process, started on first use. One inherited through `fork` has no threads here: it is left
-/// alone (its descriptors belong to the parent) and a new one is made.
+/// The reactor of this process, started on first use.
 pub(crate) fn reactor() -> Result<Arc<Reactor>, CoreError> {
     let mut slot = running();
-    let process = std::process::id();
-    if let Some(running) = slot.as_ref().filter(|running| running.process == process) {
-        return Ok(Arc::clone(&running.reactor));
-    }
-    if let Some(inherited) = slot.take() {
-        std::mem::forget(inherited);
-        outgoing::forget();
+    if let Some(reactor) = slot.as_ref() {
+        return Ok(Arc::clone(reactor));
     }
     let reactor = Reactor::start()?;
-    *slot = Some(Running {
-        reactor: Arc::clone(&reactor),
-        process,
-    });
+    *slot = Some(Arc::clone(&reactor));
     Ok(reactor)
+}
+
+/// The reactor of this process, if it was started.
+pub(crate) fn running_reactor() -> Option<Arc<Reactor>> {
+    running().clone()
+}
+
+/// In a forked child: the parent's reactor has no thread here. It is left alone, because its descriptors and what it
+/// had pending are the parent's; a new one is made on first use.
+fn after_fork() {
+    std::mem::forget(running().take());
+    outgoing::forget();
 }
 
 fn started(ruby: &Ruby) -> Result<Arc<Reactor>, Error> {
@@ -57,28 +55,21 @@ fn start() -> Result<(), Error> {
 }
 
 fn is_running() -> bool {
-    running()
-        .as_ref()
-        .is_some_and(|running| running.process == std::process::id())
+    running().is_some()
 }
 
 /// Ends the reactor thread. The join happens without the GVL.
 fn stop() -> Result<(), Error> {
     guard(|_| {
-        let Some(inner) = running().take() else {
-            return Ok(());
-        };
-        if inner.process == std::process::id() {
-            gvl::without_gvl(|| inner.reactor.stop(), &|| {});
-        } else {
-            std::mem::forget(inner);
+        if let Some(reactor) = running().take() {
+            gvl::without_gvl(|| reactor.stop(), &|| {});
         }
         Ok(())
     })
 }
 
 /// Sleeps without the GVL until there are events, and returns them as one flat Array: a `Fastr::Request`; an Integer
-/// completion id followed by its value; `:tick`; `:closed` followed by a request id. Empty after the limit.
+/// completion id followed by its value; `:tick`; `:closed` or `:answered` followed by a request id. Empty after the limit.
 fn wait(ruby: &Ruby, limit: Option<f64>) -> Result<RArray, Error> {
     guard(|_| {
         let reactor = started(ruby)?;
@@ -100,13 +91,17 @@ fn batch(ruby: &Ruby, events: Vec<Event>) -> Result<RArray, Error> {
     let batch = ruby.ary_new_capa(events.len() * 2);
     for event in events {
         match event {
-            Event::Request(request) => batch.push(request::wrap(*request))?,
+            Event::Request(request) => batch.push(request::wrap(request))?,
             Event::Completion(CompletionId(id), result) => {
                 batch.push(id)?;
                 batch.push(convert::result(ruby, result)?)?;
             }
             Event::Closed(id) => {
                 batch.push(ruby.to_symbol("closed"))?;
+                batch.push(id.0)?;
+            }
+            Event::Answered(id) => {
+                batch.push(ruby.to_symbol("answered"))?;
                 batch.push(id.0)?;
             }
             Event::Tick => batch.push(ruby.to_symbol("tick"))?,
@@ -172,9 +167,7 @@ fn resolve(sink: Sink, host: String) -> Result<(), Error> {
 /// Cancels a pending operation; whether it was still pending.
 fn cancel(id: u64) -> Result<bool, Error> {
     guard(|_| {
-        let reactor = running()
-            .as_ref()
-            .map(|running| Arc::clone(&running.reactor));
+        let reactor = running_reactor();
         Ok(reactor.is_some_and(|reactor| reactor.operations().cancel(CompletionId(id))))
     })
 }
@@ -182,9 +175,7 @@ fn cancel(id: u64) -> Result<bool, Error> {
 /// How much is pending: events on the queue, operations that can be cancelled.
 fn stats(ruby: &Ruby) -> Result<Value, Error> {
     guard(|_| {
-        let reactor = running()
-            .as_ref()
-            .map(|running| Arc::clone(&running.reactor));
+        let reactor = running_reactor();
         let stats = ruby.hash_new();
         stats.aset(
             ruby.to_symbol("queue"),
@@ -213,6 +204,7 @@ pub(crate) fn define(ruby: &Ruby, fastr: RModule) -> Result<(), Error> {
     let _ = ruby;
     native.define_singleton_method("start", function!(start, 0))?;
     native.define_singleton_method("running?", function!(is_running, 0))?;
+    native.define_singleton_method("after_fork", function!(after_fork, 0))?;
     native.define_singleton_method("stop", function!(stop, 0))?;
     native.define_singleton_method("wait", function!(wait, 1))?;
     native.define_singleton_method("dispatch_here", function!(dispatch_here, 1))?;

@@ -119,8 +119,11 @@ impl Reactor {
         });
     }
 
-    /// Completes after `delay`.
+    /// Completes after `delay`; without a delay at once, behind what is queued already.
     pub fn timer(&self, completer: Completer, delay: Duration) {
+        if delay.is_zero() {
+            return completer.complete(Ok(Outcome::Done));
+        }
         self.operate(completer, async move {
             tokio::time::sleep(delay).await;
             Ok(Outcome::Done)

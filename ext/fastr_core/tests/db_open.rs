@@ -62,6 +62,24 @@ fn a_lock_of_another_process_is_waited_for_and_then_reported() {
 }
 
 #[test]
+fn a_file_locked_while_it_is_opened_is_busy_and_opens_later() {
+    let database = file_with(DatabaseOptions {
+        busy_timeout: Duration::from_millis(100),
+        ..DatabaseOptions::default()
+    });
+    let stranger = database.stranger();
+    stranger
+        .execute_batch("create table t (n); begin exclusive")
+        .unwrap();
+    for sql in ["select count(*) from t", "insert into t values (1)"] {
+        let busy = error(&database, sql);
+        assert_kind(&busy, DatabaseErrorKind::Busy, "test.db");
+    }
+    stranger.execute_batch("rollback").unwrap();
+    assert_eq!(integer(&database, "select count(*) from t"), 0);
+}
+
+#[test]
 fn waiting_for_a_lock_can_be_cancelled_and_timed() {
     let database = file();
     written(&database, "create table t (n)");

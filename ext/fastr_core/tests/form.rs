@@ -1,5 +1,7 @@
 //! Forms, cookies and nested names, as a client may send them.
 
+#![allow(clippy::unwrap_used)]
+
 use fastr_core::Error;
 use fastr_core::http::form::{Segment, parse_cookies, parse_query, split_name};
 use proptest::prelude::*;

@@ -1,5 +1,7 @@
 //! The route table: patterns, constraints, order, methods, hosts and hostile paths.
 
+#![allow(clippy::unwrap_used, clippy::type_complexity)]
+
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -23,7 +25,6 @@ fn table(patterns: &[&str]) -> RouteTable {
     )
 }
 
-#[allow(clippy::type_complexity)]
 fn constrained(routes: &[(&str, &[(&str, &str)])]) -> RouteTable {
     let mut builder = RouteTable::builder();
     for (pattern, constraints) in routes {

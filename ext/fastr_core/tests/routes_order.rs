@@ -1,5 +1,7 @@
 //! Declared order decides: the table against a matcher that tries every route in turn.
 
+#![allow(clippy::unwrap_used)]
+
 use fastr_core::http::routes::{Match, RouteSpec, RouteTable, Target};
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -6,14 +6,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use bytes::{Bytes, BytesMut};
+use futures_util::TryStreamExt;
 use http_body::{Body, Frame, SizeHint};
-use http_body_util::{BodyExt, Full};
+use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::Incoming;
 
 use crate::error::Error;
 use crate::event::{Completer, Outcome};
 use crate::http::connection::Activity;
 use crate::http::guard::Rejection;
+use crate::http::multipart::{self, MultipartLimits};
 use crate::http::static_files::StaticBody;
 use crate::http::tracked::TrackedStream;
 use crate::reactor::Reactor;
@@ -94,24 +96,30 @@ enum Source {
 /// A request's body. Cheap to clone; one reader at a time.
 #[derive(Clone)]
 pub struct RequestBody {
-    source: Arc<Mutex<Source>>,
+    /// None: there never was a body.
+    source: Option<Arc<Mutex<Source>>>,
     limit: u64,
 }
 
 impl RequestBody {
-    pub(crate) fn buffered(bytes: Bytes) -> Self {
+    pub(crate) fn empty() -> Self {
         Self {
-            source: Arc::new(Mutex::new(Source::Buffered(bytes))),
+            source: None,
             limit: u64::MAX,
         }
     }
 
+    pub(crate) fn buffered(bytes: Bytes) -> Self {
+        Self::new(Source::Buffered(bytes), u64::MAX)
+    }
+
     pub(crate) fn incoming(incoming: Incoming, limit: u64) -> Self {
+        Self::new(Source::Incoming(Bytes::new(), Box::new(incoming)), limit)
+    }
+
+    fn new(source: Source, limit: u64) -> Self {
         Self {
-            source: Arc::new(Mutex::new(Source::Incoming(
-                Bytes::new(),
-                Box::new(incoming),
-            ))),
+            source: Some(Arc::new(Mutex::new(source))),
             limit,
         }
     }
@@ -119,7 +127,9 @@ impl RequestBody {
     /// The whole body if it is here already; otherwise nothing is taken.
     #[must_use]
     pub fn take_buffered(&self) -> Option<Bytes> {
-        let mut source = self.lock();
+        let Some(mut source) = self.lock() else {
+            return Some(Bytes::new());
+        };
         let Source::Buffered(bytes) = &mut *source else {
             return None;
         };
@@ -149,7 +159,13 @@ impl RequestBody {
     pub fn read_parts(&self, reactor: &Reactor, content_type: String, completer: Completer) {
         let body = self.clone();
         self.operate(reactor, completer, move |taken| async move {
-            let parts = crate::http::multipart::parse(&content_type, body.stream(taken)).await?;
+            let limits = MultipartLimits {
+                total: body.limit,
+                ..MultipartLimits::default()
+            };
+            let frames = StreamBody::new(body.stream(taken).map_ok(Frame::data));
+            let parts =
+                multipart::parse(&content_type, frames, &limits, &std::env::temp_dir()).await?;
             Ok(Outcome::Parts(parts))
         });
     }
@@ -159,23 +175,26 @@ impl RequestBody {
         F: FnOnce(Source) -> R,
         R: Future<Output = Result<Outcome, Error>> + Send + 'static,
     {
-        let taken = {
-            let mut source = self.lock();
-            match std::mem::replace(&mut *source, Source::Reading) {
-                Source::Reading => {
-                    drop(source);
-                    return completer.complete(Err(Error::Invalid(
-                        "this body is being read by another fiber".into(),
-                    )));
-                }
-                Source::Ended => {
-                    *source = Source::Ended;
-                    Source::Ended
-                }
-                taken => taken,
-            }
+        let Some(taken) = self.take() else {
+            let message = "this body is being read by another fiber";
+            return completer.complete(Err(Error::Invalid(message.into())));
         };
         reactor.operate(completer, read(taken));
+    }
+
+    /// Takes what there is for one reader; none while another one reads.
+    fn take(&self) -> Option<Source> {
+        let Some(mut source) = self.lock() else {
+            return Some(Source::Ended);
+        };
+        match std::mem::replace(&mut *source, Source::Reading) {
+            Source::Reading => None,
+            Source::Ended => {
+                *source = Source::Ended;
+                Some(Source::Ended)
+            }
+            taken => Some(taken),
+        }
     }
 
     async fn next(&self, taken: Source, max: usize) -> Result<Outcome, Error> {
@@ -260,11 +279,14 @@ impl RequestBody {
     }
 
     fn put_back(&self, source: Source) {
-        *self.lock() = source;
+        if let Some(mut place) = self.lock() {
+            *place = source;
+        }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Source> {
-        self.source.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> Option<MutexGuard<'_, Source>> {
+        let source = self.source.as_ref()?;
+        Some(source.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

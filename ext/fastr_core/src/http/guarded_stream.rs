@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use bytes::{Buf, BytesMut};
 use hyper::rt::{Read, ReadBufCursor, Write};
-use tokio::io::AsyncWrite;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
 use crate::http::connection::ConnectionState;
@@ -96,18 +96,14 @@ impl GuardedStream {
         BUFFER.with_borrow_mut(|scratch| {
             // What passes unchanged goes straight on, so it must fit.
             let room = buffer.remaining().min(SCRATCH);
-            loop {
-                ready!(self.stream.poll_read_ready(context))?;
-                match self.stream.try_read(&mut scratch[..room]) {
-                    Ok(0) => return Poll::Ready(Ok(false)),
-                    Ok(length) => {
-                        self.judge(&scratch[..length], buffer);
-                        return Poll::Ready(Ok(true));
-                    }
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                    Err(error) => return Poll::Ready(Err(error)),
-                }
+            let mut filled = ReadBuf::new(&mut scratch[..room]);
+            ready!(Pin::new(&mut self.stream).poll_read(context, &mut filled))?;
+            let bytes = filled.filled();
+            if bytes.is_empty() {
+                return Poll::Ready(Ok(false));
             }
+            self.judge(bytes, buffer);
+            Poll::Ready(Ok(true))
         })
     }
 
@@ -337,12 +333,13 @@ impl Write for GuardedStream {
             if this.read_timer.poll(deadline, context).is_ready() {
                 return Poll::Ready(Ok(()));
             }
-            ready!(this.stream.poll_read_ready(context))?;
-            match BUFFER.with_borrow_mut(|scratch| this.stream.try_read(scratch)) {
-                Ok(0) => return Poll::Ready(Ok(())),
-                Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) => return Poll::Ready(Err(error)),
+            let discarded = BUFFER.with_borrow_mut(|scratch| {
+                let mut filled = ReadBuf::new(scratch);
+                let read = Pin::new(&mut this.stream).poll_read(context, &mut filled);
+                read.map_ok(|()| filled.filled().len())
+            });
+            if ready!(discarded)? == 0 {
+                return Poll::Ready(Ok(()));
             }
         }
     }

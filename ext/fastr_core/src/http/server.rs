@@ -13,7 +13,7 @@ use crate::event::{Completer, Outcome, RequestId};
 use crate::http::limits::Limits;
 use crate::http::listener;
 use crate::http::routes::RouteTable;
-use crate::http::static_files::StaticFiles;
+use crate::http::static_files::{StaticFiles, StaticOptions};
 use crate::reactor::Reactor;
 
 /// How a server behaves. Every field has a default but the route table.
@@ -93,8 +93,8 @@ impl Server {
         let address = socket.local_addr()?;
         let static_files = options
             .public
-            .as_ref()
-            .map(|root| StaticFiles::new(root, Default::default()));
+            .map(|root| StaticFiles::new(root, StaticOptions::default()))
+            .transpose()?;
         let shared = Arc::new(Shared {
             reactor: Arc::clone(reactor),
             limits: options.limits,

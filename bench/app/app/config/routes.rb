@@ -1,0 +1,16 @@
+# frozen_string_literal: true
+
+# The same answers by route blocks or by a controller, as BENCH_STYLE says; the rest exists once.
+router.draw do |route|
+  if ENV.fetch("BENCH_STYLE", "route") == "route"
+    route.get("/plaintext") { render(:text, "Hello, World!") }
+    route.get("/json") { render(:json, { message: "Hello, World!" }) }
+  else
+    route.get "/plaintext", to: "bench#plaintext"
+    route.get "/json", to: "bench#json"
+  end
+  route.get "/users5", to: "users##{ENV.fetch('BENCH_USERS', 'awaited')}"
+  route.get "/users.json", to: "users#relation"
+  route.get "/stream", to: "bench#chunks"
+  route.post "/upload", to: "bench#upload"
+end

@@ -1,0 +1,5 @@
+title="fastr, route blocks, awaited rows"; kind=ours
+workloads="plaintext json sqlite5 stream static1m post1m idle"
+. $OURS/serve.sh
+version() { ours_version; }
+start() { serve route awaited; }

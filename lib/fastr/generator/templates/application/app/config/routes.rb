@@ -1,0 +1,5 @@
+# frozen_string_literal: true
+
+router.draw do
+  root to: "home#index"
+end

@@ -1,0 +1,4 @@
+# frozen_string_literal: true
+
+config.log_level = Fastr.production? ? :warn : :info
+config.layout = "main"

@@ -1,0 +1,5 @@
+# frozen_string_literal: true
+
+# What all controllers share.
+class ApplicationController < Fastr::Controller
+end

@@ -1,0 +1,2 @@
+config.log_level = Logger::DEBUG
+config.cache_templates = true
