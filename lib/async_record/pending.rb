@@ -110,6 +110,7 @@ module AsyncRecord
       self
     end
 
+    # Does the work and settles.
     # @api private
     def run(work)
       return if settled?

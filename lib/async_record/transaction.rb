@@ -182,6 +182,7 @@ module AsyncRecord
       leave if open?
     end
 
+    # Calls what waited for the end.
     # @api private
     def run_hooks
       hooks = @state == :committed ? @after_commit : @after_rollback
