@@ -62,8 +62,8 @@ module AsyncRecord
     # @raise [QueryError] if the database has no such table
     # @api private
     def table!
-      table || raise(QueryError.new("there is no table #{table_name} in #{database.inspect}; " \
-                                    "create it in a migration, or name another one with `self.table_name =`"))
+      table || raise(QueryError, "there is no table #{table_name} in #{database.inspect}; " \
+                                    "create it in a migration, or name another one with `self.table_name =`")
     end
 
     # @return [Dialect] the database's, or SQLite's while there is none

@@ -29,7 +29,7 @@ module AsyncRecord
       # @api private
       def run(database, within: nil, **options, &block)
         open = within || Context[database]
-        return open(database, **options, &block) unless open
+        return fresh(database, **options, &block) unless open
 
         Context.with(database, open) { yield open }
       end
@@ -40,7 +40,7 @@ module AsyncRecord
       # @api private
       def nest(database, retries: 0, **options, &block)
         outer = Context[database]
-        outer ? outer.savepoint(&block) : with_retries(retries) { open(database, **options, &block) }
+        outer ? outer.savepoint(&block) : with_retries(retries) { fresh(database, **options, &block) }
       end
 
       # @return [Transaction] newly begun; the caller ends it
@@ -52,14 +52,16 @@ module AsyncRecord
       # @return [Proc] the block, which takes its transaction back when it raises
       # @api private
       def guarded(block)
-        return proc { |transaction| attempt(transaction) { block.call(transaction) } } unless Pending.takes_error?(block)
-
-        proc { |transaction, error| attempt(transaction) { block.call(transaction, error) } }
+        if Pending.takes_error?(block)
+          proc { |transaction, error| attempt(transaction) { block.call(transaction, error) } }
+        else
+          proc { |transaction| attempt(transaction) { block.call(transaction) } }
+        end
       end
 
       private
 
-      def open(database, **options, &block)
+      def fresh(database, **options, &block)
         transaction = self.begin(database, **options)
         begin
           Context.with(database, transaction) { transaction.guard(&block) }
@@ -163,7 +165,7 @@ module AsyncRecord
     def check_open
       return if open?
 
-      raise TransactionClosed, "this transaction is #{@state.to_s.tr("_", " ")}; begin a new one"
+      raise TransactionClosed, "this transaction is #{@state.to_s.tr('_', ' ')}; begin a new one"
     end
 
     # Runs the block of a transaction and ends it. Whatever unwinds it takes it back; a block left by `return`, `break`

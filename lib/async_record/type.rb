@@ -54,16 +54,17 @@ module AsyncRecord
       when :datetime then datetime(value)
       when :boolean then boolean(value)
       when :float, :decimal then number(kind, value)
+      else rare(kind, value)
+      end
+    end
+
+    def rare(kind, value)
+      case kind
       when :date then date(value)
       when :json then json(value)
       when :blob then value.is_a?(String) ? value.b : value
       else value
       end
-    end
-
-    # @return [Boolean] whether a value can be changed in place without an assignment
-    def mutable?(kind)
-      kind == :json
     end
 
     # "12abc" is 12, as it always was for keys from a URL; text without a leading number is left alone.
@@ -169,8 +170,8 @@ module AsyncRecord
     def blank_to_nil(text)
       text.strip.empty? ? nil : text
     end
-    private_class_method :integer, :string, :text, :boolean, :number, :float, :decimal, :datetime, :date, :json, :parse_time,
-                         :blank_to_nil
+    private_class_method :rare, :integer, :string, :text, :boolean, :number, :float, :decimal, :datetime, :date, :json,
+                         :parse_time, :blank_to_nil
   end
   private_constant :Type
 end

@@ -86,7 +86,7 @@ fn batch(ruby: &Ruby, events: Vec<Event>) -> Result<RArray, Error> {
     let batch = ruby.ary_new_capa(events.len() * 2);
     for event in events {
         match event {
-            Event::Request(request) => batch.push(request::wrap(*request))?,
+            Event::Request(request) => batch.push(request::wrap(request))?,
             Event::Completion(CompletionId(id), result) => {
                 batch.push(id)?;
                 batch.push(convert::result(ruby, result)?)?;

@@ -103,7 +103,9 @@ RSpec.describe AsyncRecord::Pending do
   end
 
   it "fails in time by the driver's own limit" do
-    expect { User.timeout(0.05).where(AsyncRecord.sql("(#{endless}) = 1")).count }.to raise_error(AsyncRecord::QueryTimeout)
+    expect do
+      User.timeout(0.05).where(AsyncRecord.sql("(#{endless}) = 1")).count
+    end.to raise_error(AsyncRecord::QueryTimeout)
     impatient = AsyncRecord::Database.new(database.url, timeout: 0.05)
     sqlite_databases << impatient
     expect { impatient.query(endless) }.to raise_error(AsyncRecord::QueryTimeout)

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
+use http::request::Parts;
 use http_body::{Body, Frame};
 use tokio::sync::{mpsc, oneshot};
 
@@ -33,8 +34,8 @@ pub enum Answer {
 /// One thing for the reactor to do with an answer.
 #[derive(Debug)]
 pub enum Delivery {
-    /// Give this answer to the waiting connection.
-    Answer(oneshot::Sender<Answer>, Answer),
+    /// Give this answer to the waiting connection, and the request's head back to its buffer.
+    Answer(oneshot::Sender<Answer>, Answer, Option<Box<Parts>>),
     /// Append a piece to a streamed answer.
     Piece(mpsc::UnboundedSender<Piece>, Piece),
 }
@@ -43,7 +44,10 @@ impl Delivery {
     pub(crate) fn perform(self) {
         // A receiver that is gone means that the client is: its own guard reports that.
         match self {
-            Delivery::Answer(sender, answer) => drop(sender.send(answer)),
+            Delivery::Answer(sender, answer, head) => {
+                drop(head);
+                drop(sender.send(answer));
+            }
             Delivery::Piece(sender, piece) => drop(sender.send(piece)),
         }
     }
@@ -82,13 +86,17 @@ impl Responder {
         self.0.as_ref().is_some_and(|sender| !sender.is_closed())
     }
 
-    /// Answers with a whole response.
+    /// Answers with a whole response. The request's head travels with it, see [`crate::http::request`].
     ///
     /// # Errors
     /// [`Error::AlreadySent`] on the second answer.
-    pub fn whole(&mut self, response: http::Response<Bytes>) -> Result<Delivery, Error> {
+    pub fn whole(
+        &mut self,
+        response: http::Response<Bytes>,
+        head: Option<Box<Parts>>,
+    ) -> Result<Delivery, Error> {
         let sender = self.0.take().ok_or(Error::AlreadySent)?;
-        Ok(Delivery::Answer(sender, Answer::Whole(response)))
+        Ok(Delivery::Answer(sender, Answer::Whole(response), head))
     }
 
     /// Answers with a head; the body goes through the returned stream.
@@ -109,7 +117,7 @@ impl Responder {
             broken: false,
         };
         Ok((
-            Delivery::Answer(sender, Answer::Streamed(head.map(|()| body))),
+            Delivery::Answer(sender, Answer::Streamed(head.map(|()| body)), None),
             ResponseStream { pieces, state },
         ))
     }

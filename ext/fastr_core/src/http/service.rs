@@ -99,15 +99,7 @@ impl Service {
         let (responder, answer) = Responder::new();
         let id = next_request_id();
         let in_flight = InFlight::new(Arc::clone(&self.shared), id);
-        let request = Request {
-            id,
-            head,
-            peer: self.peer,
-            route: Some(route),
-            captures,
-            body,
-            responder,
-        };
+        let request = Request::new(id, head, self.peer, (route, captures), body, responder);
         self.shared.reactor.emit(Event::Request(Box::new(request)));
         self.wait(id, answer, in_flight).await
     }
@@ -118,7 +110,7 @@ impl Service {
         mut incoming: Incoming,
     ) -> Result<RequestBody, Error> {
         if hyper::body::Body::is_end_stream(&incoming) {
-            return Ok(RequestBody::buffered(Bytes::new()));
+            return Ok(RequestBody::empty());
         }
         let length = headers
             .get(http::header::CONTENT_LENGTH)
@@ -127,7 +119,7 @@ impl Service {
             return Ok(RequestBody::incoming(incoming, self.shared.limits.max_body));
         }
         let Some(first) = body::data(&mut incoming).await? else {
-            return Ok(RequestBody::buffered(Bytes::new()));
+            return Ok(RequestBody::empty());
         };
         if hyper::body::Body::is_end_stream(&incoming) {
             return Ok(RequestBody::buffered(first));
