@@ -21,7 +21,9 @@ module AsyncRecord
     }.freeze
     # What the driver of this release speaks.
     DRIVERS = [:sqlite].freeze
-    COMING = { postgresql: "PostgreSQL comes with version 0.2", mysql: "MySQL and MariaDB come with version 0.2" }.freeze
+    COMING = {
+      postgresql: "PostgreSQL comes with version 0.2", mysql: "MySQL and MariaDB come with version 0.2"
+    }.freeze
     DDL = /\A\s*(?:create|alter|drop)\b/i
     NONE = [].freeze
     OPTIONS = { rows: {}.freeze, json: { shape: :json }.freeze }.freeze

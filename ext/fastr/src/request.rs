@@ -1,13 +1,13 @@
 //! `Fastr::Request`: one request, lazily converted, with the right to answer it.
 
-use std::cell::{Ref, RefCell};
+use std::cell::{Cell, Ref, RefCell};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use fastr_core::Error as CoreError;
 use fastr_core::http::request::Request;
-use fastr_core::http::responder::{Delivery, ResponseStream};
+use fastr_core::http::responder::ResponseStream;
 use fastr_core::reactor::Reactor;
+use fastr_core::{Error as CoreError, Event, RequestId};
 use magnus::prelude::*;
 use magnus::{Error, RArray, RHash, RModule, RString, Ruby, Value, method};
 
@@ -21,20 +21,23 @@ use crate::sink::Sink;
 
 #[magnus::wrap(class = "Fastr::Request", free_immediately, size)]
 pub(crate) struct RubyRequest {
-    request: RefCell<Request>,
+    request: RefCell<Box<Request>>,
     stream: RefCell<Option<ResponseStream>>,
+    /// Whether the dispatcher is to be told when the answer is complete.
+    watched: Cell<bool>,
 }
 
 /// The Ruby object of a request that came off the queue.
-pub(crate) fn wrap(request: Request) -> RubyRequest {
+pub(crate) fn wrap(request: Box<Request>) -> RubyRequest {
     RubyRequest {
         request: RefCell::new(request),
         stream: RefCell::new(None),
+        watched: Cell::new(false),
     }
 }
 
 impl RubyRequest {
-    fn get(&self) -> Ref<'_, Request> {
+    fn get(&self) -> Ref<'_, Box<Request>> {
         self.request.borrow()
     }
 
@@ -43,29 +46,28 @@ impl RubyRequest {
     }
 
     fn verb(&self) -> RString {
-        env::interned(self.get().head.method.as_str())
+        env::interned(self.get().method().as_str())
     }
 
     fn path(ruby: &Ruby, this: &Self) -> RString {
-        ruby.str_new(this.get().head.uri.path())
+        ruby.str_new(this.get().uri().path())
     }
 
     fn query_string(ruby: &Ruby, this: &Self) -> RString {
-        ruby.str_new(this.get().head.uri.query().unwrap_or(""))
+        ruby.str_new(this.get().uri().query().unwrap_or(""))
     }
 
     fn target(ruby: &Ruby, this: &Self) -> RString {
         let request = this.get();
         let target = request
-            .head
-            .uri
+            .uri()
             .path_and_query()
             .map_or("*", http::uri::PathAndQuery::as_str);
         ruby.str_new(target)
     }
 
     fn http_version(&self) -> RString {
-        env::interned(if self.get().head.version == http::Version::HTTP_10 {
+        env::interned(if self.get().version() == http::Version::HTTP_10 {
             "HTTP/1.0"
         } else {
             "HTTP/1.1"
@@ -90,13 +92,13 @@ impl RubyRequest {
 
     fn host(ruby: &Ruby, this: &Self) -> Value {
         let request = this.get();
-        if let Some(authority) = request.head.uri.authority() {
+        if let Some(authority) = request.uri().authority() {
             return ruby.str_new(authority.as_str()).as_value();
         }
         header_value(ruby, &request, "host")
     }
 
-    fn route(&self) -> Option<u32> {
+    fn route(&self) -> u32 {
         self.get().route
     }
 
@@ -119,7 +121,7 @@ impl RubyRequest {
     fn headers(ruby: &Ruby, this: &Self) -> Result<RHash, Error> {
         guard(|_| {
             let (request, headers) = (this.get(), ruby.hash_new());
-            for name in request.head.headers.keys() {
+            for name in request.headers().keys() {
                 headers.aset(
                     env::interned(name.as_str()),
                     header_value(ruby, &request, name.as_str()),
@@ -137,8 +139,7 @@ impl RubyRequest {
     fn content_length(&self) -> Option<u64> {
         let request = self.get();
         request
-            .head
-            .headers
+            .headers()
             .get(http::header::CONTENT_LENGTH)?
             .to_str()
             .ok()?
@@ -173,7 +174,7 @@ impl RubyRequest {
     fn multipart(&self, sink: Sink) -> Result<(), Error> {
         self.with_reactor(|reactor| {
             let request = self.get();
-            let content_type = request.head.headers.get(http::header::CONTENT_TYPE);
+            let content_type = request.headers().get(http::header::CONTENT_TYPE);
             let content_type = content_type
                 .and_then(|value| value.to_str().ok())
                 .unwrap_or("")
@@ -187,14 +188,15 @@ impl RubyRequest {
 
     fn respond(&self, status: u16, headers: RHash, body: RString) -> Result<(), Error> {
         let head = guard(|ruby| response::head(ruby, status, headers))?;
-        let bytes = response::copy(body);
+        let response = head.map(|()| response::copy(body));
         self.with_reactor(|reactor| {
-            let delivery = self
-                .request
-                .borrow_mut()
-                .responder
-                .whole(head.map(|()| bytes))?;
-            outgoing::send(reactor, delivery);
+            let mut request = self.request.borrow_mut();
+            if request.responder.is_answered() {
+                return Err(CoreError::AlreadySent);
+            }
+            let spent = request.release_head();
+            outgoing::send(reactor, request.responder.whole(response, spent)?);
+            self.answered(reactor, request.id);
             Ok(())
         })
     }
@@ -247,10 +249,22 @@ impl RubyRequest {
             let Some(stream) = self.stream.take() else {
                 return Ok(false);
             };
-            let delivery: Delivery = stream.end(complete);
-            outgoing::send(reactor, delivery);
+            let mut request = self.request.borrow_mut();
+            outgoing::send(reactor, stream.end(complete, request.release_head()));
+            self.answered(reactor, request.id);
             Ok(true)
         })
+    }
+
+    /// Asks for `:answered` on the queue when the answer is complete.
+    fn watch(&self) {
+        self.watched.set(true);
+    }
+
+    fn answered(&self, reactor: &Reactor, id: RequestId) {
+        if self.watched.take() {
+            reactor.queue().push(Event::Answered(id));
+        }
     }
 
     fn is_answered(&self) -> bool {
@@ -283,7 +297,7 @@ fn not_started() -> CoreError {
 
 /// All values of a header as one String, nil if there is none.
 fn header_value(ruby: &Ruby, request: &Request, name: &str) -> Value {
-    let mut values = request.head.headers.get_all(name).iter();
+    let mut values = request.headers().get_all(name).iter();
     let Some(first) = values.next() else {
         return ruby.qnil().as_value();
     };
@@ -297,6 +311,16 @@ fn header_value(ruby: &Ruby, request: &Request, name: &str) -> Value {
         joined.extend_from_slice(value.as_bytes());
     }
     convert::text(ruby, &Bytes::from(joined))
+}
+
+impl Drop for RubyRequest {
+    /// Runs during garbage collection, so it touches no Ruby value. A responder dropped unanswered answers 500.
+    fn drop(&mut self) {
+        let id = self.request.get_mut().id;
+        if let Some(reactor) = native::running_reactor() {
+            self.answered(&reactor, id);
+        }
+    }
 }
 
 pub(crate) fn header_of(ruby: &Ruby, request: &Request, name: &str) -> Value {
@@ -334,6 +358,7 @@ pub(crate) fn define(ruby: &Ruby, fastr: RModule) -> Result<(), Error> {
     class.define_method("drain", method!(RubyRequest::drain, 1))?;
     class.define_method("finish", method!(RubyRequest::finish, 0))?;
     class.define_method("abort", method!(RubyRequest::abort, 0))?;
+    class.define_method("watch", method!(RubyRequest::watch, 0))?;
     class.define_method("answered?", method!(RubyRequest::is_answered, 0))?;
     class.define_method("open?", method!(RubyRequest::is_open, 0))
 }

@@ -64,11 +64,11 @@ pub(crate) fn copy(text: RString) -> Bytes {
 /// The Rack env of a request: a copy of the template, the request's own keys, and its header fields.
 pub(crate) fn rack_env(ruby: &Ruby, request: &Request, template: RHash) -> RHash {
     let rack = env::duplicate(template);
-    let uri = &request.head.uri;
+    let uri = request.uri();
     let set = |key: &str, value: Value| env::store(rack, env::interned(key), value);
     set(
         "REQUEST_METHOD",
-        env::interned(request.head.method.as_str()).as_value(),
+        env::interned(request.method().as_str()).as_value(),
     );
     set("PATH_INFO", ruby.str_new(uri.path()).as_value());
     set("REQUEST_PATH", ruby.str_new(uri.path()).as_value());
@@ -84,7 +84,7 @@ pub(crate) fn rack_env(ruby: &Ruby, request: &Request, template: RHash) -> RHash
         )
         .as_value(),
     );
-    let version = if request.head.version == http::Version::HTTP_10 {
+    let version = if request.version() == http::Version::HTTP_10 {
         "HTTP/1.0"
     } else {
         "HTTP/1.1"
@@ -99,7 +99,7 @@ pub(crate) fn rack_env(ruby: &Ruby, request: &Request, template: RHash) -> RHash
     let (name, port) = authority(request);
     set("SERVER_NAME", ruby.str_new(&name).as_value());
     set("SERVER_PORT", ruby.str_new(&port).as_value());
-    for header in request.head.headers.keys() {
+    for header in request.headers().keys() {
         env::store(
             rack,
             env::header_key(header.as_str()),
@@ -111,8 +111,7 @@ pub(crate) fn rack_env(ruby: &Ruby, request: &Request, template: RHash) -> RHash
 
 fn authority(request: &Request) -> (String, String) {
     let host = request
-        .head
-        .headers
+        .headers()
         .get(http::header::HOST)
         .and_then(|host| host.to_str().ok())
         .unwrap_or("");

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
+use http::request::Parts;
 use http_body::{Body, Frame};
 use tokio::sync::{mpsc, oneshot};
 
@@ -33,18 +34,24 @@ pub enum Answer {
 /// One thing for the reactor to do with an answer.
 #[derive(Debug)]
 pub enum Delivery {
-    /// Give this answer to the waiting connection.
-    Answer(oneshot::Sender<Answer>, Answer),
-    /// Append a piece to a streamed answer.
-    Piece(mpsc::UnboundedSender<Piece>, Piece),
+    /// Give this answer to the waiting connection, and the request's head back to its buffer.
+    Answer(oneshot::Sender<Answer>, Answer, Option<Box<Parts>>),
+    /// Append a piece to a streamed answer; the last one brings the request's head back.
+    Piece(mpsc::UnboundedSender<Piece>, Piece, Option<Box<Parts>>),
 }
 
 impl Delivery {
     pub(crate) fn perform(self) {
         // A receiver that is gone means that the client is: its own guard reports that.
         match self {
-            Delivery::Answer(sender, answer) => drop(sender.send(answer)),
-            Delivery::Piece(sender, piece) => drop(sender.send(piece)),
+            Delivery::Answer(sender, answer, head) => {
+                drop(head);
+                drop(sender.send(answer));
+            }
+            Delivery::Piece(sender, piece, head) => {
+                drop(head);
+                drop(sender.send(piece));
+            }
         }
     }
 }
@@ -82,13 +89,17 @@ impl Responder {
         self.0.as_ref().is_some_and(|sender| !sender.is_closed())
     }
 
-    /// Answers with a whole response.
+    /// Answers with a whole response. The request's head travels with it, see [`crate::http::request`].
     ///
     /// # Errors
     /// [`Error::AlreadySent`] on the second answer.
-    pub fn whole(&mut self, response: http::Response<Bytes>) -> Result<Delivery, Error> {
+    pub fn whole(
+        &mut self,
+        response: http::Response<Bytes>,
+        head: Option<Box<Parts>>,
+    ) -> Result<Delivery, Error> {
         let sender = self.0.take().ok_or(Error::AlreadySent)?;
-        Ok(Delivery::Answer(sender, Answer::Whole(response)))
+        Ok(Delivery::Answer(sender, Answer::Whole(response), head))
     }
 
     /// Answers with a head; the body goes through the returned stream.
@@ -109,7 +120,7 @@ impl Responder {
             broken: false,
         };
         Ok((
-            Delivery::Answer(sender, Answer::Streamed(head.map(|()| body))),
+            Delivery::Answer(sender, Answer::Streamed(head.map(|()| body)), None),
             ResponseStream { pieces, state },
         ))
     }
@@ -159,16 +170,18 @@ impl ResponseStream {
             return Err(Error::Disconnected);
         }
         self.state.queued.fetch_add(bytes.len(), Ordering::AcqRel);
-        Ok(Delivery::Piece(self.pieces.clone(), Piece::Data(bytes)))
+        Ok(Delivery::Piece(
+            self.pieces.clone(),
+            Piece::Data(bytes),
+            None,
+        ))
     }
 
     /// Ends the body, or breaks it off.
     #[must_use]
-    pub fn end(&self, complete: bool) -> Delivery {
-        Delivery::Piece(
-            self.pieces.clone(),
-            if complete { Piece::End } else { Piece::Abort },
-        )
+    pub fn end(&self, complete: bool, head: Option<Box<Parts>>) -> Delivery {
+        let piece = if complete { Piece::End } else { Piece::Abort };
+        Delivery::Piece(self.pieces.clone(), piece, head)
     }
 
     /// Completes once less than the low-water mark is queued, or the client left.
