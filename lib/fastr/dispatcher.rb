@@ -16,6 +16,9 @@ module Fastr
     IDLE_LANES = 256
     private_constant :IDLE_LANES
 
+    # The receiver of an operation that is being submitted by a fiber that will wait for it.
+    SUBMITTED = Object.new.freeze
+
     # @return [Thread, nil] the thread that runs the loop
     attr_reader :thread
     # @return [#call, nil] what requests are given to
@@ -63,25 +66,20 @@ module Fastr
         nil
       end
 
-      # In a forked child: the parent's fibers, callbacks and reactor are the parent's.
+      # In a forked child: the parent's fibers, callbacks and reactor are the parent's. What was set stays set, and the
+      # ids go on where the parent was, so that an inherited timer never cancels one of the child's.
       # @api private
       def after_fork
-        @instance = new
+        @instance = instance.abandon
       end
     end
 
-    def initialize
-      @inbox = []
-      @ticks = []
-      @pending = {}
-      @waiting = {}
-      @closers = {}
-      @idle = []
-      @batch = []
-      @position = 0
-      @last_id = 0
+    # @param last_id [Integer] the last completion id given out in this process
+    def initialize(last_id = 0)
+      @last_id = last_id
       @running = false
       @stopping = false
+      forget_everything
     end
 
     # Runs the loop on the calling thread until {#stop}.
@@ -90,16 +88,7 @@ module Fastr
     # @return [void]
     def run(first = nil)
       leave_background
-      raise ReactorError, "the dispatcher runs already, on #{@thread.inspect}" if @running
-
-      begin_run
-      Lane.new(self, first).transfer
-      cancel_parked
-      failure = @failure
-      @failure = nil
-      raise failure if failure
-    ensure
-      end_run if @thread.equal?(Thread.current)
+      run_here(first)
     end
 
     # Makes {#run} return after the callback that runs now. Callable from any thread and in a trap handler.
@@ -145,8 +134,17 @@ module Fastr
       Native.tick if wake
     end
 
+    # Runs a block whose fault must not take others' turn: the fault is reported in a tick of its own.
+    # @param request [Request, nil] what the block belongs to
+    # @return [void]
+    def isolate(request)
+      yield
+    rescue StandardError, ScriptError, SystemStackError => error
+      next_tick(-> { raise error }, request)
+    end
+
     # Enters a receiver and gives the completion id to submit an operation under.
-    # @param receiver [Fiber, #complete] what the result is for
+    # @param receiver [Fiber, #call, SUBMITTED] what the result is for
     # @return [Integer]
     def register(receiver)
       id = (@last_id += 1)
@@ -155,9 +153,19 @@ module Fastr
     end
 
     # Strikes a receiver off, so that a late result finds nobody.
-    # @return [Fiber, #complete, nil]
+    # @return [Fiber, #call, nil]
     def forget(id)
+      @early.delete(id) unless @early.empty?
       @pending.delete(id)
+    end
+
+    # Parks the calling fiber for the result of an operation that was registered with {SUBMITTED}.
+    # @return [Object] the result
+    def await(id)
+      return @early.delete(id) if @early.key?(id)
+
+      @pending[id] = Fiber.current
+      park
     end
 
     # Parks the calling fiber until something is transferred to it; the loop goes on in another lane.
@@ -172,16 +180,35 @@ module Fastr
 
     # Gives a parked fiber its result. The calling lane waits at the side until it is needed again.
     # @return [void]
+    # @raise [FiberError] the fiber cannot go on: it ended, or waits for one that it resumed itself
     def resume(fiber, value)
-      @idle.push(Fiber.current) if @idle.size < IDLE_LANES
-      fiber.transfer(value)
+      aside { fiber.transfer(value) }
+    end
+
+    # Raises in a parked fiber.
+    # @return [void]
+    # @raise [FiberError] as {#resume}
+    def raise_in(fiber, *exception)
+      aside { fiber.raise(*exception) }
     end
 
     # Hands a value to a receiver as if its operation had completed with it.
     # @return [void]
     def deliver(id, value)
+      next_tick(-> { hand_over(id, value) }, nil)
+    end
+
+    # Does so at once, on the dispatcher's thread; what is neither a fiber nor unknown is left to the block.
+    # @yieldparam receiver [#call]
+    # @return [void]
+    def hand_over(id, value)
       receiver = @pending.delete(id)
-      next_tick(-> { resume(receiver, value) }, nil) if receiver
+      case receiver
+      when nil then nil
+      when Fiber then resume(receiver, value)
+      when SUBMITTED then @early[id] = value
+      else yield receiver
+      end
     end
 
     # Calls a receiver with nil after so many seconds.
@@ -202,31 +229,34 @@ module Fastr
     # Starts a dispatcher on a thread of its own if none runs: for programs that never call run.
     # @return [void]
     def ensure_running
-      return if @running || @background
+      return if @running
 
       ready = Thread::Queue.new
-      @background = Thread.new { run_in_background(ready) }
+      Thread.new { run_in_background(ready) }
       ready.pop
-    end
-
-    # Raises in a parked fiber.
-    # @return [void]
-    def raise_in(fiber, *exception)
-      @idle.push(Fiber.current) if @idle.size < IDLE_LANES
-      fiber.raise(*exception)
     end
 
     # @see Dispatcher.on_closed
     def on_closed(request, &closer)
+      return next_tick(closer, nil) if request.left?
+
       (@closers[request.id] ||= []) << closer
       request.watch
     end
 
-    # Hands a value to a receiver as if its operation had completed with it.
-    # Calls a receiver with nil after so many seconds.
-    # Leaves the calling fiber for a new lane that begins with a block.
-    # @return [Object] what the calling fiber is resumed with
-    # Starts a dispatcher on a thread of its own if none runs: for programs that never call run.
+    # Lets go of everything that belongs to the parent process: the loop ends when the code that forked returns to it.
+    # @return [Dispatcher] a new one for the child
+    # @api private
+    def abandon
+      forget_everything
+      @stopping = true
+      Fiber.set_scheduler(nil) if on_thread?
+      Dispatcher.new(@last_id).tap do |child|
+        child.handler = @handler
+        child.error_handler = @error_handler
+      end
+    end
+
     # The loop, run by each lane between its works.
     # @api private
     def loop_in(lane, work = nil)
@@ -239,61 +269,120 @@ module Fastr
         end
       end
       @root.transfer
-    rescue Exception => e # rubocop:disable Lint/RescueException -- Thread#raise and exit: the caller of run gets them
-      @failure = e
+    rescue Exception => error # rubocop:disable Lint/RescueException -- Thread#raise and exit: the caller of run gets them
+      @failure = error
       @root.transfer
     end
 
     # Reports an exception that user code raised outside of a request's own error handling.
     # @api private
     def failed(error, request)
-      if request && @handler.respond_to?(:failed)
+      return report(error) unless request && @handler.respond_to?(:failed)
+
+      begin
         @handler.failed(request, error)
-      elsif @error_handler
-        @error_handler.call(error)
-      else
-        @failure = error
-        @stopping = true
+      rescue StandardError => error
+        report(error)
       end
     end
 
     private
 
+    def forget_everything
+      @inbox = []
+      @ticks = []
+      @pending = {}
+      @early = {}
+      @waiting = {}
+      @closers = {}
+      @idle = []
+      @batch = []
+      @position = 0
+    end
+
+    def run_here(first, background: nil)
+      # One step, so that of two threads only one begins.
+      active, @running = @running, true # rubocop:disable Style/ParallelAssignment
+      raise ReactorError, "the dispatcher runs already, on #{@thread.inspect}" if active
+
+      @background = background
+      begin
+        begin_run
+        run_lanes(first)
+        cancel_parked
+      ensure
+        end_run
+      end
+      failure = @failure
+      @failure = nil
+      raise failure if failure
+    end
+
+    # Another thread may have begun to run meanwhile; then that one is the dispatcher.
     def run_in_background(ready)
       Thread.current.name = "fastr-dispatcher"
       Thread.current.report_on_exception = true
-      next_tick(-> { ready.push(true) }, nil)
-      run
+      run_here(-> { ready.push(true) }, background: Thread.current)
+    rescue ReactorError
+      raise unless @running
+    ensure
+      ready.push(true)
     end
 
     # A program that calls run after all takes the loop over.
     def leave_background
-      return if @background.nil? || @background.equal?(Thread.current)
+      background = @background
+      return if background.nil? || background.equal?(Thread.current)
 
-      stop
-      @background.join
+      stop if background?
+      background.join if background.alive?
       @background = nil
     end
 
     def begin_run
-      Native.start
       @thread = Thread.current
       @root = Fiber.current
-      @running = true
       @stopping = false
+      Native.start
       Native.dispatch_here(true)
       @scheduler = Scheduler.new(self)
       Fiber.set_scheduler(@scheduler)
       Native.tick unless @inbox.empty?
     end
 
+    # Fibers cannot be resumed by another thread: a later run must not find them.
     def end_run
-      Native.flush
-      Native.dispatch_here(false)
-      @running = false
-      @thread = @root = nil
+      @pending.delete_if { |_, receiver| receiver.is_a?(Fiber) }
+      @waiting.clear
       @idle.clear
       Fiber.set_scheduler(nil)
+      Native.flush
+      Native.dispatch_here(false)
+    ensure
+      @thread = @root = nil
+      @running = false
+    end
+
+    # A fiber that was transferred to and ends leaves its thread's first fiber in charge; the loop goes on all the same.
+    def run_lanes(first)
+      Lane.new(self, first).transfer
+      next_lane.transfer until @stopping || @failure
+    end
+
+    def report(error)
+      return @error_handler.call(error) if @error_handler
+
+      @failure ||= error
+      @stopping = true
+    end
+
+    # Leaves the calling lane at the side, ready for other work, while the block switches to another fiber.
+    def aside
+      @idle.push(lane = Fiber.current) if @idle.size < IDLE_LANES
+      yield
+    rescue FiberError
+      @idle.delete(lane) # the switch did not happen
+      raise
     end
 
     # Parks a fiber where the client's leaving finds it. Most requests have one fiber that waits; then no Array is made.
@@ -324,9 +413,10 @@ module Fastr
       when Request then serve(lane, event)
       when Integer then complete(lane, event, next_event)
       when :tick
-        @ticks.concat(@inbox)
-        @inbox.clear
-      when :closed then close(lane, next_event)
+        # What another thread pushes meanwhile stays, for the tick that it asks for.
+        @ticks.concat(@inbox.shift(@inbox.size))
+        Native.tick unless @inbox.empty?
+      when :closed then close(next_event)
       when :answered then @closers.delete(next_event)
       end
     end
@@ -334,40 +424,36 @@ module Fastr
     def serve(lane, request)
       lane.request = request
       @handler.call(request)
-    rescue Exception => e # rubocop:disable Lint/RescueException -- the edge: one request's fault ends with it
-      raise if e.is_a?(SignalException)
+    rescue Exception => error # rubocop:disable Lint/RescueException -- the edge: one request's fault ends with it
+      raise if error.is_a?(SignalException)
 
-      failed(e, request)
+      failed(error, request)
     ensure
       lane.clear
     end
 
     def complete(lane, id, value)
-      receiver = @pending.delete(id)
-      case receiver
-      when nil then nil
-      when Fiber then resume(receiver, value)
-      else call(lane, receiver, receiver.request, value)
-      end
+      hand_over(id, value) { |receiver| call(lane, receiver, receiver.request, value) }
+    rescue FiberError => error
+      failed(error, nil)
     end
 
     def call(lane, callable, request, *arguments)
       lane.request = request
       callable.call(*arguments)
-    rescue Exception => e # rubocop:disable Lint/RescueException -- the edge: one callback's fault is reported
-      raise if e.is_a?(SignalException) || e.is_a?(SystemExit)
+    rescue Exception => error # rubocop:disable Lint/RescueException -- the edge: one callback's fault is reported
+      raise if error.is_a?(SignalException) || error.is_a?(SystemExit)
 
-      failed(e, request)
+      failed(error, request)
     ensure
       lane.clear
     end
 
-    def close(lane, request_id)
-      @closers.delete(request_id)&.each { |closer| call(lane, closer, nil) }
-      Array(@waiting[request_id]).each do |fiber|
-        # One tick each: the lane that resumes a fiber is not the one that goes on with the loop.
-        next_tick(-> { disconnect(fiber, request_id) }, nil)
-      end
+    # One tick each: the lane that resumes a fiber is not the one that goes on with the loop, and none keeps the others
+    # from their turn.
+    def close(request_id)
+      @closers.delete(request_id)&.each { |closer| @ticks.push(closer, nil) }
+      Array(@waiting[request_id]).each { |fiber| @ticks.push(-> { disconnect(fiber, request_id) }, nil) }
     end
 
     def disconnect(fiber, request_id)
@@ -380,7 +466,11 @@ module Fastr
     # Parked fibers get to run their ensure blocks before the loop is left.
     def cancel_parked
       fibers = @pending.values.grep(Fiber) | @waiting.values.flatten
-      fibers.each { |fiber| fiber.transfer(CancelledError.new("the dispatcher stopped")) if fiber.alive? }
+      fibers.each do |fiber|
+        fiber.transfer(CancelledError.new("the dispatcher stopped")) if fiber.alive?
+      rescue FiberError
+        next # it waits for another one, which is told itself
+      end
     end
 
     def next_lane

@@ -10,6 +10,7 @@ module Fastr
       if pid.zero?
         Native.after_fork
         Dispatcher.after_fork
+        Reactor.after_fork
       end
       pid
     end

@@ -15,14 +15,15 @@ use crate::convert;
 use crate::error::{guard, raise};
 use crate::native;
 use crate::outgoing;
+use crate::owned::Owned;
 use crate::raw::env;
 use crate::response;
 use crate::sink::Sink;
 
 #[magnus::wrap(class = "Fastr::Request", free_immediately, size)]
 pub(crate) struct RubyRequest {
-    request: RefCell<Box<Request>>,
-    stream: RefCell<Option<ResponseStream>>,
+    request: RefCell<Owned<Box<Request>>>,
+    stream: RefCell<Option<Owned<ResponseStream>>>,
     /// Whether the dispatcher is to be told when the answer is complete.
     watched: Cell<bool>,
 }
@@ -30,14 +31,14 @@ pub(crate) struct RubyRequest {
 /// The Ruby object of a request that came off the queue.
 pub(crate) fn wrap(request: Box<Request>) -> RubyRequest {
     RubyRequest {
-        request: RefCell::new(request),
+        request: RefCell::new(Owned::new(request)),
         stream: RefCell::new(None),
         watched: Cell::new(false),
     }
 }
 
 impl RubyRequest {
-    fn get(&self) -> Ref<'_, Box<Request>> {
+    fn get(&self) -> Ref<'_, Owned<Box<Request>>> {
         self.request.borrow()
     }
 
@@ -205,7 +206,7 @@ impl RubyRequest {
         let head = guard(|ruby| response::head(ruby, status, headers))?;
         self.with_reactor(|reactor| {
             let (delivery, stream) = self.request.borrow_mut().responder.streamed(head)?;
-            self.stream.replace(Some(stream));
+            self.stream.replace(Some(Owned::new(stream)));
             outgoing::send(reactor, delivery);
             Ok(())
         })
@@ -279,12 +280,25 @@ impl RubyRequest {
         }
     }
 
+    /// Whether the client left before its answer was complete.
+    fn has_left(&self) -> bool {
+        match self.stream.borrow().as_ref() {
+            Some(stream) => !stream.is_open(),
+            None => {
+                let request = self.get();
+                !request.responder.is_answered() && !request.responder.is_open()
+            }
+        }
+    }
+
     fn with_reactor<T>(
         &self,
         body: impl FnOnce(&Arc<Reactor>) -> Result<T, CoreError>,
     ) -> Result<T, Error> {
         guard(|ruby| {
-            native::reactor()
+            let usable = self.get().check("request");
+            usable
+                .and_then(|()| native::reactor())
                 .and_then(|reactor| body(&reactor))
                 .map_err(|error| raise(ruby, &error))
         })
@@ -360,5 +374,6 @@ pub(crate) fn define(ruby: &Ruby, fastr: RModule) -> Result<(), Error> {
     class.define_method("abort", method!(RubyRequest::abort, 0))?;
     class.define_method("watch", method!(RubyRequest::watch, 0))?;
     class.define_method("answered?", method!(RubyRequest::is_answered, 0))?;
+    class.define_method("left?", method!(RubyRequest::has_left, 0))?;
     class.define_method("open?", method!(RubyRequest::is_open, 0))
 }
