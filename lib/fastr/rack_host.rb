@@ -41,11 +41,18 @@ module Fastr
       failed(request, env, e)
     end
 
-    # @return [RouteTable] one route that takes everything
+    # Adds routes that take every request.
+    # @param table [RouteTable]
+    # @return [void]
+    def self.fill(table)
+      table.add(nil, "/", {}, 0)
+      table.add(nil, "/*path", {}, 0)
+    end
+
+    # @return [RouteTable] one that takes everything
     def route_table
       RouteTable.new.tap do |table|
-        table.add(nil, "/", {}, 0)
-        table.add(nil, "/*path", {}, 0)
+        RackHost.fill(table)
         table.freeze
       end
     end

@@ -56,9 +56,11 @@ module Fastr
     def route_table
       prepare_endpoints
       @careful = careful?
-      return RackHost.new(self).route_table if @careful
-
-      router.table
+      RouteTable.new.tap do |table|
+        @careful ? add_health(table) : router.fill(table)
+        @careful ? RackHost.fill(table) : add_health(table)
+        table.freeze
+      end
     end
 
     # @return [String, nil] the folder the server may serve files from before routes; nil where plugins see them first
@@ -98,6 +100,14 @@ module Fastr
       table = EndpointTable.new(self)
       @endpoints = table.build(strict: !Fastr.development?)
       @revision = router.revision
+    end
+
+    # The health check is answered without Ruby, so it says what it is asked: whether the server takes requests.
+    def add_health(table)
+      path = settings.health_path
+      return if path.nil? || router.table.match("GET", path)
+
+      table.add_constant(%w[GET], path, 200, { "content-type" => "text/plain", "cache-control" => "no-store" }, "ok")
     end
 
     def careful?

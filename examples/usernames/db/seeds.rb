@@ -1,5 +1,5 @@
 # frozen_string_literal: true
 
-%w[ann bob cyd dan eve fay].each do |name|
+%w[alice bob carol dave erin].each do |name|
   User.create!(username: name) unless User.where(username: name).exists?
 end

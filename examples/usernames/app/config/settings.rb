@@ -1,3 +1,3 @@
 # frozen_string_literal: true
 
-config.log_level = Fastr.development? ? Logger::INFO : Logger::WARN
+config.log_level = Fastr.production? ? :warn : :info

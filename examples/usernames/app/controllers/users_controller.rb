@@ -1,10 +1,14 @@
 # frozen_string_literal: true
 
-# Five usernames from the database, in each of the ways to wait for it.
+# The three styles of AsyncRecord side by side.
 class UsersController < Fastr::Controller
-  # As in 2010: the answer is deferred, the query calls back.
+  rescue_from(AsyncRecord::RecordNotFound) { render(:text, "no such user\n", response_code: 404) }
+  rescue_from(AsyncRecord::RecordInvalid) { |error| render(:text, "#{error.message}\n", response_code: 422) }
+  rescue_from(AsyncRecord::UniqueViolation) { render(:text, "that name is taken\n", response_code: 409) }
+
+  # A callback and an answer held back, as in 2010.
   def index
-    defer_response(200, "Content-Type" => "text/plain") do |response|
+    defer_response(200, { "content-type" => "text/plain" }) do |response|
       User.all(limit: 5) do |users|
         users.each { |user| response.send_data("#{user.username}\n") }
         response.succeed
@@ -12,19 +16,17 @@ class UsersController < Fastr::Controller
     end
   end
 
-  # Straight-line code: the fiber of this request waits, every other request runs.
-  def awaited
-    names = User.limit(5).map(&:username)
-    render text: "#{names.join("\n")}\n"
-  end
-
-  # From rows to JSON to the socket in Rust, without a Ruby object for each row.
+  # A query as the answer.
   def list
-    render json: User.limit(5)
+    render(:json, User.order(:id).select(:id, :username))
   end
 
-  # A record that is not there is a 404.
+  # Code that reads as if it waited; only this request does.
   def show
-    render json: User.find(params[:id]).attributes
+    render(:json, User.find(params[:id]).attributes)
+  end
+
+  def create
+    render(:json, User.create!(username: params["username"]).attributes, response_code: 201)
   end
 end

@@ -2,8 +2,8 @@
 
 class CreateUsers < AsyncRecord::Migration
   def change
-    create_table :users do |t|
-      t.string :username, null: false
+    create_table :users do |table|
+      table.string :username, null: false
     end
     add_index :users, :username, unique: true
   end
