@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# Where rackup 2 looks for `-s fastr`.
 require "rackup/handler"
 require "fastr/rack_handler"
 
 module Rackup
+  # Where rackup 2 looks for `-s fastr`.
   module Handler
     Fastr = ::Fastr::RackHandler
     register(:fastr, Fastr)

@@ -119,7 +119,7 @@ impl Service {
         let length = headers
             .get(http::header::CONTENT_LENGTH)
             .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-        if !length.is_some_and(|length| length <= INLINE_BODY) {
+        if length.is_none_or(|length| length > INLINE_BODY) {
             return Ok(RequestBody::incoming(incoming, self.shared.limits.max_body));
         }
         let Some(first) = body::data(&mut incoming).await? else {
