@@ -75,10 +75,8 @@ module Fastr
     # @return [nil]
     def failed(request, error)
       return if error.is_a?(UncaughtThrowError) && error.tag == :async
-      return log.debug("request=#{request.id} the client has left") && nil if error.is_a?(DisconnectedError)
 
-      ErrorLog.write(error, request)
-      Failure.answer(request, error)
+      Failure.conclude(request, error)
       nil
     end
 

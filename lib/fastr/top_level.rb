@@ -72,12 +72,19 @@ module Fastr
           path.end_with?("/kernel_require.rb", "/zeitwerk/kernel.rb", "/bundled_gems.rb")
       end
 
+      def start
+        Fastr.run(Fastr.application, **CommandLine.options(ARGV))
+      rescue Fastr::Error => e
+        warn(e.message)
+        exit!(1)
+      end
+
       def start_at_exit
         @at_exit = true
         at_exit do
           next unless @used && $ERROR_INFO.nil? && !Fastr.running?
 
-          Fastr.run(Fastr.application, **CommandLine.options(ARGV))
+          start
         end
       end
     end
