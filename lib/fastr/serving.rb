@@ -144,7 +144,7 @@ module Fastr
       raise @boot_error if @boot_error
 
       prepare_endpoints
-      found = router.table.match(request.method, request.path)
+      found = router.table.match(request.method, request.path, request.host.to_s)
       return ErrorResponse.not_found(request, self) if found.nil?
 
       id, captures = found
