@@ -73,6 +73,7 @@ module Fastr
       end
 
       def start
+        Fastr.application.source_file = File.expand_path($PROGRAM_NAME)
         Fastr.run(Fastr.application, **CommandLine.options(ARGV))
       rescue Fastr::Error => e
         warn(e.message)
