@@ -98,7 +98,7 @@ module Fastr
     # @return [TemplateStore]
     # @api private
     def templates
-      @templates ||= TemplateStore.new("#{app_path || Dir.pwd}/app/views", reload: settings.reload)
+      @templates ||= TemplateStore.new("#{folder_of_files}/app/views", reload: settings.reload)
     end
 
     # @return [Array<String>] the files whose change matters in development
@@ -206,6 +206,11 @@ module Fastr
 
     def watch
       @reloader = Reloader.new(self) if settings.reload && (app_path || @source_file)
+    end
+
+    # Where app/views and public are: the application's folder, or that of its one file.
+    def folder_of_files
+      app_path || (@source_file ? File.dirname(@source_file) : Dir.pwd)
     end
 
     def path_to(file)

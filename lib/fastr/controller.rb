@@ -36,6 +36,7 @@ module Fastr
         superclass.layout if superclass.respond_to?(:layout)
       end
 
+      # Gives each controller a logger of its own.
       # @api private
       def inherited(subclass)
         super

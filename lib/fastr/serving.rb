@@ -65,8 +65,8 @@ module Fastr
 
     # @return [String, nil] the folder the server may serve files from before routes; nil where plugins see them first
     def public_root
-      folder = app_path && "#{app_path}/#{PUBLIC_FOLDER}"
-      folder if folder && File.directory?(folder) && !dispatching_plugins?
+      folder = "#{folder_of_files}/#{PUBLIC_FOLDER}"
+      folder if File.directory?(folder) && !dispatching_plugins?
     end
 
     # Ends a request whose callback raised: logged once, 500 before headers, a visible cut after them.
@@ -178,7 +178,7 @@ module Fastr
     end
 
     def static_files
-      @static_files ||= StaticFiles.new("#{app_path || Dir.pwd}/#{PUBLIC_FOLDER}")
+      @static_files ||= StaticFiles.new("#{folder_of_files}/#{PUBLIC_FOLDER}")
     end
 
     def now

@@ -48,6 +48,8 @@ module Fastr
         !frame.nil? && File.expand_path(frame.path) == program
       end
 
+      # Remembers that the program said a word.
+      # @return [void]
       # @api private
       def used
         @used = true
