@@ -106,7 +106,15 @@ impl Service {
         let (responder, answer) = Responder::new();
         let id = next_request_id();
         let in_flight = InFlight::new(Arc::clone(&self.shared), id);
-        let request = Request::new(id, head, self.peer, (route, captures), body, responder);
+        let request = Request {
+            id,
+            head,
+            peer: self.peer,
+            route,
+            captures,
+            body,
+            responder,
+        };
         self.shared.reactor.emit(Event::Request(Box::new(request)));
         self.wait(id, answer, in_flight).await
     }
