@@ -13,6 +13,7 @@ module AsyncRecord
   # @example
   #   exit AsyncRecord::CLI.run(["migrate"])
   class CLI
+    # Names and what they do.
     COMMANDS = {
       "create" => "make the database",
       "drop" => "remove the database",

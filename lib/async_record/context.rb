@@ -27,7 +27,9 @@ module AsyncRecord
           (Fiber.scheduler ? Thread.current[KEY] : Thread.current.thread_variable_get(KEY)) || EMPTY
         end
 
+        # No value at all is left behind where there is nothing to remember.
         def replace(values)
+          values = nil if values.empty?
           Fiber.scheduler ? Thread.current[KEY] = values : Thread.current.thread_variable_set(KEY, values)
         end
       end
@@ -46,6 +48,12 @@ module AsyncRecord
         yield
       ensure
         replace(before)
+      end
+
+      # @yield without any values: what is called back later belongs to no transaction but the one it names
+      # @return [Object] what the block returns
+      def outside(&block)
+        within(EMPTY, &block)
       end
 
       # @yield with another fiber's values

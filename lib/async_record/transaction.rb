@@ -147,14 +147,13 @@ module AsyncRecord
     def savepoint
       check_open
       name = "#{SAVEPOINT}#{@depth += 1}"
-      hooks = @after_commit.size
+      hooks = [@after_commit.size, @after_rollback.size]
       statement("SAVEPOINT #{name}")
       result = Context.with(database, self) { yield self }
       statement("RELEASE #{name}")
       result
     rescue StandardError => e
-      @after_commit.slice!(hooks..) if hooks
-      take_back(name)
+      take_back(name, hooks) if hooks
       raise unless e.is_a?(Rollback)
     ensure
       @depth -= 1 if name
@@ -183,6 +182,7 @@ module AsyncRecord
       leave if open?
     end
 
+    # Calls what waited for the end.
     # @api private
     def run_hooks
       hooks = @state == :committed ? @after_commit : @after_rollback
@@ -233,11 +233,14 @@ module AsyncRecord
 
     # The savepoint's own error matters more than a failure to take it back: the transaction is lost then, and its end
     # says so.
-    def take_back(name)
-      return unless open? && name
-
-      statement("ROLLBACK TO #{name}")
-      statement("RELEASE #{name}")
+    def take_back(name, hooks)
+      commits, rollbacks = hooks
+      @after_commit.slice!(commits..)
+      if open?
+        statement("ROLLBACK TO #{name}")
+        statement("RELEASE #{name}")
+      end
+      @after_rollback.slice!(rollbacks..).each(&:call)
     rescue Error
       nil
     end

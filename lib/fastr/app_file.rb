@@ -70,23 +70,33 @@ module Fastr
 
     def single_file(file)
       TopLevel.install
-      Kernel.load(File.expand_path(file))
+      load_file(File.expand_path(file))
       return Fastr.application if TopLevel.used?
 
       own = Application.subclasses.reject { |klass| klass.name.nil? || klass.name.start_with?("Fastr::") }
       return own.first.shared if own.size == 1
 
-      raise ConfigurationError, "#{file} defines no route and #{own.empty? ? "no" : "more than one"} application class"
+      raise ConfigurationError, "#{file} defines no route and #{own.empty? ? 'no' : 'more than one'} application class"
+    end
+
+    # Ruby's own suggestions do not know which words are ours.
+    def load_file(path)
+      Kernel.load(path)
+    rescue NameError => e
+      raise e unless e.receiver.equal?(TOPLEVEL_BINDING.receiver) && !Suggestion.for(e.name, TopLevel.words).empty?
+
+      message = "there is no word `#{e.name}' here.#{Suggestion.for(e.name, TopLevel.words)}"
+      raise BootFailure.of(RouteError.new(message).tap { |error| error.set_backtrace(e.backtrace) }, path)
     end
 
     def folder
       return Application.new(Dir.pwd) if File.file?(ROUTES)
 
-      raise ConfigurationError, "there is no application here: no #{DEFAULTS.join(", no ")} and no #{ROUTES} " \
+      raise ConfigurationError, "there is no application here: no #{DEFAULTS.join(', no ')} and no #{ROUTES} " \
                                 "(#{Dir.pwd}). Make one with: fastr new NAME"
     end
 
-    private_class_method :rackup, :application_in, :single_file, :folder
+    private_class_method :rackup, :application_in, :single_file, :load_file, :folder
   end
   private_constant :AppFile
 end

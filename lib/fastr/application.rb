@@ -82,8 +82,8 @@ module Fastr
     # @raise [BootError] with file, line and the nearest known name
     def evaluate(file)
       instance_eval(File.read(file, encoding: Encoding::UTF_8), file, 1)
-    rescue *BootFailure::ERRORS => error
-      raise BootFailure.of(error, file)
+    rescue *BootFailure::ERRORS => e
+      raise BootFailure.of(e, file)
     end
 
     # @return [Class] the controller class of the routes that are blocks
@@ -121,8 +121,8 @@ module Fastr
         reset_routes
       end
       @boot_error = nil
-    rescue BootError => error
-      failed_to_boot(error)
+    rescue BootError => e
+      failed_to_boot(e)
     end
 
     private
@@ -146,10 +146,10 @@ module Fastr
       @loader ||= Loader.new(app_path, reloading: settings.reload) if app_path
       load_folder if app_path
       setup_router
-    rescue BootError => error
+    rescue BootError => e
       raise unless Fastr.development?
 
-      failed_to_boot(error)
+      failed_to_boot(e)
     end
 
     def load_folder
@@ -170,8 +170,8 @@ module Fastr
       self.class.replay_words(self)
       instance_exec(&@definition) if @definition
       prepare_endpoints
-    rescue RouteError => error
-      raise BootFailure.of(error, router.route_file)
+    rescue RouteError => e
+      raise BootFailure.of(e, router.route_file)
     end
 
     def boot_again

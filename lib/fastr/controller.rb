@@ -178,8 +178,8 @@ module Fastr
     end
 
     def fastr_refuse(value)
-      raise ResponseError, "#{self.class}##{@fastr_endpoint&.action} returned #{value.class}; an action returns a String " \
-                           "(text), a Hash or Array (JSON), a Rack response, or calls render"
+      raise ResponseError, "#{self.class}##{@fastr_endpoint&.action} returned #{value.class}; an action returns a " \
+                           "String (text), a Hash or Array (JSON), a Rack response, or calls render"
     end
 
     def fastr_own_headers(headers)

@@ -35,7 +35,8 @@ module Fastr
       accept = @request.header("accept").to_s
       if accept.include?("text/html") then [500, { "Content-Type" => "text/html; charset=utf-8" }, [html]]
       elsif accept.include?("json") then [500, { "Content-Type" => "application/problem+json" }, [json]]
-      else [500, { "Content-Type" => "text/plain; charset=utf-8" }, [text]]
+      else
+        [500, { "Content-Type" => "text/plain; charset=utf-8" }, [text]]
       end
     end
 
@@ -83,8 +84,9 @@ module Fastr
     end
 
     def json
-      JSON.generate(title: @error.class.name, status: 500, detail: @error.message, file: @file && Location.shorten(@file),
-                    line: @line, source: source.map { |number, line| { line: number, text: line } }, trace: way)
+      lines = source.map { |number, line| { line: number, text: line } }
+      JSON.generate(title: @error.class.name, status: 500, detail: @error.message,
+                    file: @file && Location.shorten(@file), line: @line, source: lines, trace: way)
     end
 
     def html

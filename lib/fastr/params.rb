@@ -24,7 +24,7 @@ module Fastr
     # @param fixed [Hash{Symbol => String}] what the route fixes (`:controller`, `:action`, defaults)
     # @param request [Request, RackRequest, nil] whose query and body are read when first needed
     # @param sent [Hash{String => Object}, nil] what the client sent, if that is known already
-    def initialize(names = NO_NAMES, captures = NO_CAPTURES, fixed = NO_NAMES, request = nil, sent: nil)
+    def initialize(names, captures, fixed, request, sent: nil)
       @names = names
       @captures = captures
       @fixed = fixed
@@ -35,7 +35,7 @@ module Fastr
     # @param values [Hash] nested values, made readable both ways
     # @return [Params]
     def self.wrap(values)
-      new(sent: values.transform_keys(&:to_s))
+      new(NO_NAMES, NO_CAPTURES, NO_NAMES, nil, sent: values.transform_keys(&:to_s))
     end
 
     # @param request [Request, RackRequest]
@@ -65,7 +65,7 @@ module Fastr
       return yield(key) if block_given?
       return default.first unless default.empty?
 
-      raise RequestError.new("parameter #{key.to_s.inspect} is missing")
+      raise RequestError, "parameter #{key.to_s.inspect} is missing"
     end
 
     # @return [Boolean] whether the key is known, even with an empty value

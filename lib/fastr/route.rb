@@ -101,7 +101,8 @@ module Fastr
       unknown = @constraints.keys - @names
       return if unknown.empty? || @classic
 
-      raise RouteError, "#{@pattern}: there is no :#{unknown.first} in this pattern to constrain#{suggest(unknown.first)}"
+      raise RouteError,
+            "#{@pattern}: there is no :#{unknown.first} in this pattern to constrain#{suggest(unknown.first)}"
     end
 
     def suggest(word)

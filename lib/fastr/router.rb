@@ -93,10 +93,15 @@ module Fastr
 
     # @return [RouteTable] the compiled table; the id of a route is its place in {#routes}
     def table
-      @table ||= RouteTable.new.tap do |table|
-        @routes.each_with_index { |route, id| insert(table, route, id) }
-        table.freeze
-      end
+      @table ||= RouteTable.new.tap { |table| fill(table).freeze }
+    end
+
+    # Adds the routes to a table that is still open.
+    # @param table [RouteTable]
+    # @return [RouteTable] the same
+    def fill(table)
+      @routes.each_with_index { |route, id| insert(table, route, id) }
+      table
     end
 
     # Reads {#route_file} again; without one nothing is left.

@@ -19,8 +19,8 @@ module Fastr
 
       @endpoints[request.route].serve(request)
       nil
-    rescue *ERRORS => error
-      failed(request, error)
+    rescue *ERRORS => e
+      failed(request, e)
     end
 
     # Serves a Rack env, as in 2010: plugins, public files, router, controller, plugins.
@@ -35,8 +35,8 @@ module Fastr
       response = plugin_after_dispatch(env, do_dispatch(env))
       log_request(RackRequest.new(env), response[0], started) if started
       response
-    rescue *ERRORS => error
-      failed_on_rack(env, error)
+    rescue *ERRORS => e
+      failed_on_rack(env, e)
     end
 
     # Serves a Rack env without the plugins.
@@ -44,10 +44,10 @@ module Fastr
     # @return [Array] the Rack response
     def do_dispatch(env)
       static_files.call(env) || route_request(RackRequest.new(env))
-    rescue *ERRORS => error
-      raise if error.is_a?(UncaughtThrowError)
+    rescue *ERRORS => e
+      raise if e.is_a?(UncaughtThrowError)
 
-      failed_on_rack(env, error)
+      failed_on_rack(env, e)
     end
 
     # The route table for the server: the application's own where Rust can decide, one route for everything where
@@ -56,9 +56,11 @@ module Fastr
     def route_table
       prepare_endpoints
       @careful = careful?
-      return RackHost.new(self).route_table if @careful
-
-      router.table
+      RouteTable.new.tap do |table|
+        @careful ? add_health(table) : router.fill(table)
+        @careful ? RackHost.fill(table) : add_health(table)
+        table.freeze
+      end
     end
 
     # @return [String, nil] the folder the server may serve files from before routes; nil where plugins see them first
@@ -98,6 +100,14 @@ module Fastr
       table = EndpointTable.new(self)
       @endpoints = table.build(strict: !Fastr.development?)
       @revision = router.revision
+    end
+
+    # The health check is answered without Ruby, so it says what it is asked: whether the server takes requests.
+    def add_health(table)
+      path = settings.health_path
+      return if path.nil? || router.table.match("GET", path)
+
+      table.add_constant(%w[GET], path, 200, { "content-type" => "text/plain", "cache-control" => "no-store" }, "ok")
     end
 
     def careful?

@@ -26,8 +26,8 @@ module Fastr
           Fastr.application.public_send(word, *arguments, **options, &block)
         end
       end
-      private word
     end
+    private(*Words.public_instance_methods(false) - [:configure]) # rubocop:disable Style/AccessModifierDeclarations
 
     class << self
       # Gives the main object the words.
@@ -42,7 +42,7 @@ module Fastr
       # @api private
       def wanted_by?(locations)
         program = File.expand_path($PROGRAM_NAME)
-        return false unless File.file?(program)
+        return false if File.basename(program) == "fastr" || !File.file?(program)
 
         frame = locations.find { |location| !library_frame?(location.path) }
         !frame.nil? && File.expand_path(frame.path) == program
@@ -51,6 +51,12 @@ module Fastr
       # @api private
       def used
         @used = true
+      end
+
+      # @return [Array<Symbol>] the words
+      # @api private
+      def words
+        private_instance_methods(false)
       end
 
       # @return [Boolean] whether a word was said

@@ -1,13 +1,13 @@
 //! `Fastr::Request`: one request, lazily converted, with the right to answer it.
 
-use std::cell::{Ref, RefCell};
+use std::cell::{Cell, Ref, RefCell};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use fastr_core::Error as CoreError;
 use fastr_core::http::request::Request;
-use fastr_core::http::responder::{Delivery, ResponseStream};
+use fastr_core::http::responder::ResponseStream;
 use fastr_core::reactor::Reactor;
+use fastr_core::{Error as CoreError, Event, RequestId};
 use magnus::prelude::*;
 use magnus::{Error, RArray, RHash, RModule, RString, Ruby, Value, method};
 
@@ -23,6 +23,8 @@ use crate::sink::Sink;
 pub(crate) struct RubyRequest {
     request: RefCell<Box<Request>>,
     stream: RefCell<Option<ResponseStream>>,
+    /// Whether the dispatcher is to be told when the answer is complete.
+    watched: Cell<bool>,
 }
 
 /// The Ruby object of a request that came off the queue.
@@ -30,6 +32,7 @@ pub(crate) fn wrap(request: Box<Request>) -> RubyRequest {
     RubyRequest {
         request: RefCell::new(request),
         stream: RefCell::new(None),
+        watched: Cell::new(false),
     }
 }
 
@@ -193,6 +196,7 @@ impl RubyRequest {
             }
             let spent = request.release_head();
             outgoing::send(reactor, request.responder.whole(response, spent)?);
+            self.answered(reactor, request.id);
             Ok(())
         })
     }
@@ -245,10 +249,22 @@ impl RubyRequest {
             let Some(stream) = self.stream.take() else {
                 return Ok(false);
             };
-            let delivery: Delivery = stream.end(complete);
-            outgoing::send(reactor, delivery);
+            let mut request = self.request.borrow_mut();
+            outgoing::send(reactor, stream.end(complete, request.release_head()));
+            self.answered(reactor, request.id);
             Ok(true)
         })
+    }
+
+    /// Asks for `:answered` on the queue when the answer is complete.
+    fn watch(&self) {
+        self.watched.set(true);
+    }
+
+    fn answered(&self, reactor: &Reactor, id: RequestId) {
+        if self.watched.take() {
+            reactor.queue().push(Event::Answered(id));
+        }
     }
 
     fn is_answered(&self) -> bool {
@@ -297,6 +313,16 @@ fn header_value(ruby: &Ruby, request: &Request, name: &str) -> Value {
     convert::text(ruby, &Bytes::from(joined))
 }
 
+impl Drop for RubyRequest {
+    /// Runs during garbage collection, so it touches no Ruby value. A responder dropped unanswered answers 500.
+    fn drop(&mut self) {
+        let id = self.request.get_mut().id;
+        if let Some(reactor) = native::running_reactor() {
+            self.answered(&reactor, id);
+        }
+    }
+}
+
 pub(crate) fn header_of(ruby: &Ruby, request: &Request, name: &str) -> Value {
     header_value(ruby, request, name)
 }
@@ -332,6 +358,7 @@ pub(crate) fn define(ruby: &Ruby, fastr: RModule) -> Result<(), Error> {
     class.define_method("drain", method!(RubyRequest::drain, 1))?;
     class.define_method("finish", method!(RubyRequest::finish, 0))?;
     class.define_method("abort", method!(RubyRequest::abort, 0))?;
+    class.define_method("watch", method!(RubyRequest::watch, 0))?;
     class.define_method("answered?", method!(RubyRequest::is_answered, 0))?;
     class.define_method("open?", method!(RubyRequest::is_open, 0))
 }

@@ -195,15 +195,15 @@ module Fastr
         defaults_for(now, options).merge(target)
       end
 
-      # "users#show" | "show" inside a resource | the path itself where a controller is known
+      # "users#show" | "show" where a controller is known | the path itself where one is known
       def target_for(path, now, options)
-        to = options[:to].to_s
-        controller, action = to.split("#", 2) if to.include?("#")
-        controller ||= options[:controller] || now.controller
+        *controller, action = options[:to].to_s.split("#", 2)
+        controller = controller.first || options[:controller] || now.controller
         names = Pattern.names(path)
         leads_nowhere(path) unless controller || names.include?(:controller)
-        action ||= options[:action] || (to.empty? ? path.delete_prefix("/") : to) unless names.include?(:action)
-        [controller&.to_s, action&.to_s]
+        return [controller&.to_s, nil] if names.include?(:action)
+
+        [controller&.to_s, (action || options[:action] || path.delete_prefix("/")).to_s]
       end
 
       def leads_nowhere(path)

@@ -116,7 +116,8 @@ module Fastr
       end
 
       def nest(thing, &block)
-        outer, @thing_now = @thing_now, thing
+        outer = @thing_now
+        @thing_now = thing
         inside(scope_now.with(path: thing.nested_path, name_prefix: join(scope_now.name_prefix, thing.singular, "_"),
                               constraints: scope_now.constraints.merge(thing.constraints)), &block)
       ensure

@@ -188,6 +188,15 @@ RSpec.describe AsyncRecord::Transaction do
     end
   end
 
+  it "is not what a callback runs in: that names its transaction" do
+    inside = Thread::Queue.new
+    transaction do |tx|
+      Account.update_all(balance: 1)
+      Account.count { inside << [balances, Account.using(tx).order(:id).pluck(:balance)] }
+      expect(Timeout.timeout(5) { inside.pop }).to eq([[10, 0], [1, 1]])
+    end
+  end
+
   it "starts again when the database is busy" do
     attempts = 0
     result = transaction(retries: 2) do

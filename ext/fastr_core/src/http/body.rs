@@ -204,12 +204,12 @@ impl RequestBody {
             Source::Reading | Source::Ended => (Bytes::new(), None),
         };
         let mut incoming = incoming;
-        if here.is_empty() {
-            if let Some(body) = incoming.as_mut() {
-                match data(body).await? {
-                    Some(bytes) => here = bytes,
-                    None => incoming = None,
-                }
+        if here.is_empty()
+            && let Some(body) = incoming.as_mut()
+        {
+            match data(body).await? {
+                Some(bytes) => here = bytes,
+                None => incoming = None,
             }
         }
         let piece = here.split_to(here.len().min(max));
@@ -300,10 +300,10 @@ impl std::fmt::Debug for RequestBody {
 pub(crate) async fn data(body: &mut Incoming) -> Result<Option<Bytes>, Error> {
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| broken(&error))?;
-        if let Ok(bytes) = frame.into_data() {
-            if !bytes.is_empty() {
-                return Ok(Some(bytes));
-            }
+        if let Ok(bytes) = frame.into_data()
+            && !bytes.is_empty()
+        {
+            return Ok(Some(bytes));
         }
     }
     Ok(None)

@@ -36,8 +36,8 @@ pub enum Answer {
 pub enum Delivery {
     /// Give this answer to the waiting connection, and the request's head back to its buffer.
     Answer(oneshot::Sender<Answer>, Answer, Option<Box<Parts>>),
-    /// Append a piece to a streamed answer.
-    Piece(mpsc::UnboundedSender<Piece>, Piece),
+    /// Append a piece to a streamed answer; the last one brings the request's head back.
+    Piece(mpsc::UnboundedSender<Piece>, Piece, Option<Box<Parts>>),
 }
 
 impl Delivery {
@@ -48,7 +48,10 @@ impl Delivery {
                 drop(head);
                 drop(sender.send(answer));
             }
-            Delivery::Piece(sender, piece) => drop(sender.send(piece)),
+            Delivery::Piece(sender, piece, head) => {
+                drop(head);
+                drop(sender.send(piece));
+            }
         }
     }
 }
@@ -167,16 +170,18 @@ impl ResponseStream {
             return Err(Error::Disconnected);
         }
         self.state.queued.fetch_add(bytes.len(), Ordering::AcqRel);
-        Ok(Delivery::Piece(self.pieces.clone(), Piece::Data(bytes)))
+        Ok(Delivery::Piece(
+            self.pieces.clone(),
+            Piece::Data(bytes),
+            None,
+        ))
     }
 
     /// Ends the body, or breaks it off.
     #[must_use]
-    pub fn end(&self, complete: bool) -> Delivery {
-        Delivery::Piece(
-            self.pieces.clone(),
-            if complete { Piece::End } else { Piece::Abort },
-        )
+    pub fn end(&self, complete: bool, head: Option<Box<Parts>>) -> Delivery {
+        let piece = if complete { Piece::End } else { Piece::Abort };
+        Delivery::Piece(self.pieces.clone(), piece, head)
     }
 
     /// Completes once less than the low-water mark is queued, or the client left.

@@ -63,7 +63,9 @@ impl Service {
         }
         let path = request.uri().path();
         if let Some(files) = &self.shared.static_files {
-            if let Some(response) = files.serve(request.method(), path, request.headers()).await {
+            // Boxed, because the future of every request would be as large as that of the largest branch.
+            let file = Box::pin(files.serve(request.method(), path, request.headers()));
+            if let Some(response) = file.await {
                 return response.map(Content::File);
             }
         }
@@ -92,7 +94,12 @@ impl Service {
             return busy("the server has as many requests in flight as it allows");
         }
         let (head, incoming) = request.into_parts();
-        let body = match self.request_body(&head.headers, incoming).await {
+        let body = if hyper::body::Body::is_end_stream(&incoming) {
+            Ok(RequestBody::empty())
+        } else {
+            Box::pin(self.request_body(&head.headers, incoming)).await
+        };
+        let body = match body {
             Ok(body) => body,
             Err(error) => return failed(&error),
         };
@@ -109,13 +116,10 @@ impl Service {
         headers: &HeaderMap,
         mut incoming: Incoming,
     ) -> Result<RequestBody, Error> {
-        if hyper::body::Body::is_end_stream(&incoming) {
-            return Ok(RequestBody::empty());
-        }
         let length = headers
             .get(http::header::CONTENT_LENGTH)
             .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-        if !length.is_some_and(|length| length <= INLINE_BODY) {
+        if length.is_none_or(|length| length > INLINE_BODY) {
             return Ok(RequestBody::incoming(incoming, self.shared.limits.max_body));
         }
         let Some(first) = body::data(&mut incoming).await? else {
