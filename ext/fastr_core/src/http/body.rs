@@ -267,8 +267,24 @@ impl RequestBody {
         })
     }
 
+    /// The request is answered: what was not read of its body is not wanted any more, whoever still holds the
+    /// request. A reader that is waiting gets its piece, and no other.
+    pub(crate) fn abandon(&self) {
+        let left = std::mem::replace(&mut *self.lock(), Source::Ended);
+        drop(left);
+    }
+
+    /// Whether bytes of it may still have to come from the client.
+    pub(crate) fn is_unread(&self) -> bool {
+        matches!(*self.lock(), Source::Incoming(..) | Source::Reading)
+    }
+
+    /// After a read. A body that was abandoned meanwhile stays so.
     fn put_back(&self, source: Source) {
-        *self.lock() = source;
+        let mut present = self.lock();
+        if matches!(*present, Source::Reading) {
+            *present = source;
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Source> {

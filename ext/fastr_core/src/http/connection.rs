@@ -64,8 +64,8 @@ pub(crate) async fn serve(stream: TcpStream, peer: Peer, shared: Arc<Shared>) {
         async move { Ok::<_, Infallible>(service.answer(request).await) }
     });
     let mut builder = http1::Builder::new();
+    // Without `pipeline_flush`: with it hyper takes a body as fast as it is given, whatever the client takes.
     builder
-        .pipeline_flush(true)
         .header_read_timeout(None)
         .max_headers(shared.limits.header_count);
     let connection = builder.serve_connection(stream, service);
