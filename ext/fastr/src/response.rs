@@ -13,11 +13,11 @@ use crate::request::header_value as header_value_of;
 /// The head of a response. A name or value that HTTP does not allow (CR, LF or NUL in it, above all) raises.
 pub(crate) fn head(ruby: &Ruby, status: u16, headers: RHash) -> Result<http::Response<()>, Error> {
     let mut response = http::Response::new(());
-    *response.status_mut() = http::StatusCode::from_u16(status).map_err(|_| {
-        Error::new(
-            ruby.exception_arg_error(),
-            format!("{status} is no HTTP status (100 to 999)"),
-        )
+    let known = http::StatusCode::from_u16(status).ok();
+    let known = known.filter(|status| !status.is_informational());
+    *response.status_mut() = known.ok_or_else(|| {
+        let message = format!("{status} is no status that an answer can have (200 to 999)");
+        Error::new(ruby.exception_arg_error(), message)
     })?;
     let map = response.headers_mut();
     headers.foreach(|name: Value, value: Value| {
