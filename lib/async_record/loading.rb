@@ -147,6 +147,7 @@ module AsyncRecord
       @last_defined = names
     end
 
+    # Gives a new class its module of readers.
     # @api private
     def prepare_loading
       @defined = {}
@@ -157,6 +158,7 @@ module AsyncRecord
       include @readers
     end
 
+    # Drops what was derived from the table.
     # @api private
     def forget_schema
       @learned = @kinds = @find_statement = nil

@@ -34,13 +34,13 @@ module AsyncRecord
     # @param using [Transaction, nil]
     # @return [Boolean, Pending] false if validation or a callback refused
     def save(validate: true, using: nil, &block)
-      in_style(block) { store(validate, using) }
+      in_style(block, using) { store(validate) }
     end
 
     # @return [true, Pending]
     # @raise [RecordInvalid, RecordNotSaved]
     def save!(validate: true, using: nil, &block)
-      in_style(block) { store!(validate, using) }
+      in_style(block, using) { store!(validate) }
     end
 
     # Assigns and saves.
@@ -65,8 +65,8 @@ module AsyncRecord
     # @return [true, Pending]
     def update_columns(attributes = {}, using: nil, **pairs, &block)
       attributes = attributes.to_h.merge(pairs)
-      in_style(block) do
-        row_relation(using).update_all(attributes)
+      in_style(block, using) do
+        row_relation.update_all(attributes)
         attributes.each { |name, value| write_attribute(name.to_s, value) }
         attributes.each_key { |name| changes_hash.delete(name.to_s) }
         true
@@ -84,8 +84,8 @@ module AsyncRecord
     # Adds to a column, in the database and here.
     # @return [self, Pending]
     def increment!(name, by: 1, using: nil, &block)
-      in_style(block) do
-        row_relation(using).increment(name => by)
+      in_style(block, using) do
+        row_relation.increment(name => by)
         write_attribute(name.to_s, (self[name] || 0) + by)
         changes_hash.delete(name.to_s)
         self
@@ -96,27 +96,27 @@ module AsyncRecord
     #
     # @return [self, false, Pending] false if a callback refused
     def destroy(using: nil, &block)
-      in_style(block) { remove(using) }
+      in_style(block, using) { remove }
     end
 
     # @return [self, Pending]
     # @raise [RecordNotDestroyed]
     def destroy!(using: nil, &block)
-      in_style(block) { remove(using) || raise(RecordNotDestroyed, "a callback refused to destroy #{inspect}") }
+      in_style(block, using) { remove || raise(RecordNotDestroyed, "a callback refused to destroy #{inspect}") }
     end
 
     # Deletes the row, without callbacks.
     # @return [self, Pending]
     def delete(using: nil, &block)
-      in_style(block) { erase(using) }
+      in_style(block, using) { erase }
     end
 
     # Reads the row again and forgets changes.
     # @return [self, Pending]
     # @raise [RecordNotFound]
     def reload(using: nil, &block)
-      in_style(block) do
-        fresh = Relation.new(self.class).using(using).find(id)
+      in_style(block, using) do
+        fresh = Relation.new(self.class).find(id)
         @attributes = fresh.attributes
         clear_changes
         self
@@ -125,8 +125,11 @@ module AsyncRecord
 
     private
 
-    def in_style(block, &work)
-      block ? Pending.spawn(block, &work) : yield
+    # Waits, or starts and calls back. The work is done within the transaction that was handed on; the callback is not.
+    def in_style(block, using = nil, &work)
+      database = self.class.database
+      scoped = using ? -> { Context.with(database, using, &work) } : work
+      block ? Pending.spawn(block, &scoped) : scoped.call
     end
   end
   private_constant :Persistence

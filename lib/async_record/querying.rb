@@ -75,6 +75,7 @@ module AsyncRecord
     # @return [Class] this model's relation class, which knows its scopes
     attr_reader :relation_class
 
+    # Gives a new class its class of relations.
     # @api private
     def prepare_querying
       parent = superclass.respond_to?(:relation_class) && superclass.relation_class

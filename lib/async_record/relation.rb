@@ -42,6 +42,7 @@ module AsyncRecord
 
     # @return [Class] the model
     attr_reader :model
+    # The parts, for the compiler.
     # @api private
     attr_reader :conditions, :havings, :orders, :groups, :selections, :join_sources, :limit_value, :offset_value,
                 :lock_mode, :transaction, :timeout_value

@@ -8,50 +8,61 @@ module AsyncRecord
   module Storing
     private
 
-    def store(validate, using)
-      return false if validate && !valid?
+    def store(validate)
+      return false if validate && !validate_now
 
-      atomically(using) { |tx| run_callbacks(:save) { new_record? ? insert(tx) : change(tx) } } != false
+      atomically { run_callbacks(:save) { new_record? ? insert : change } } != false
     end
 
-    def store!(validate, using)
-      raise RecordInvalid, self if validate && !valid?
+    def store!(validate)
+      raise RecordInvalid, self if validate && !validate_now
 
-      store(false, using) || raise(RecordNotSaved, "a callback refused to save #{inspect}")
+      store(false) || raise(RecordNotSaved, "a callback refused to save #{inspect}")
     end
 
-    def remove(using)
-      removed = atomically(using) { |tx| run_callbacks(:destroy) { erase(tx) } }
-      removed == false ? false : self
+    def remove
+      atomically { run_callbacks(:destroy) { erase } } && self
     end
 
-    def erase(using)
-      row_relation(using).delete_all unless new_record?
+    def erase
+      row_relation.delete_all unless new_record?
       @destroyed = true
       self
     end
 
     # Callbacks may write too, so they share a transaction with the record; without any, one statement is enough.
-    def atomically(using)
-      return after_commit_of(yield(using), using) unless self.class.callbacks?
+    def atomically(&work)
+      open = Context[self.class.database]
+      return within(open, &work) if open
+      return yield.tap { |result| run_commit_callbacks if result } unless self.class.callbacks?
 
-      Transaction.run(self.class.database, within: using) { |tx| after_commit_of(yield(tx), tx) }
+      Transaction.run(self.class.database) { |transaction| within(transaction, &work) }
     end
 
-    def after_commit_of(result, using)
-      return result if result == false || !self.class.commit_callbacks?
-
-      open = using || Context[self.class.database]
-      open ? open.after_commit { run_commit_callbacks } : run_commit_callbacks
+    # What a rollback takes from the table it takes from the record too.
+    def within(transaction)
+      before = state_of_row
+      transaction.after_rollback { self.state_of_row = before }
+      result = yield
+      transaction.after_commit { run_commit_callbacks } if result && self.class.commit_callbacks?
       result
     end
 
-    def insert(using)
+    def state_of_row
+      [@new_record, @destroyed, values.dup, changes_now.dup]
+    end
+
+    def state_of_row=(state)
+      @new_record, @destroyed, @attributes, @changed = state
+      @documents = nil
+    end
+
+    def insert
       @last_action = :create
       run_callbacks(:create) do
         stamp(:create)
         names = changes_hash.keys
-        load_inserted(insert_statement(names), using)
+        load_inserted(insert_statement(names))
         @new_record = false
         stored(names)
       end
@@ -64,8 +75,8 @@ module AsyncRecord
       Compiler::Write.new(compiler, model).insert(names, [values], returning: model.table!.names).statement
     end
 
-    def load_inserted(statement, using)
-      result = self.class.database.await(statement.sql, statement.binds, transaction: using)
+    def load_inserted(statement)
+      result = self.class.database.await(statement.sql, statement.binds)
       return load_key(result.last) if result.is_a?(Array)
 
       result.hash_at(0).each { |name, value| @attributes[name] = Type.cast(self.class.kind_of_attribute(name), value) }
@@ -76,32 +87,32 @@ module AsyncRecord
       @attributes[name] = key if key && @attributes[name].nil?
     end
 
-    def change(using)
+    def change
       @last_action = :update
       run_callbacks(:update) do
         next stored([]) unless changed?
 
         stamp(:update)
         names = changed
-        write_changes(names, using)
+        write_changes(names)
         stored(names)
       end
     end
 
-    def write_changes(names, using)
+    def write_changes(names)
       changes = names.to_h { |name| [name, stored_value(name)] }
-      return unless row_relation(using).update_all(changes).zero?
+      return unless row_relation.update_all(changes).zero?
 
       raise RecordNotFound, "#{self.class} with #{self.class.primary_key} #{id.inspect} is gone; nothing was updated"
     end
 
     # The row as it is in the database, even if the key was assigned anew.
-    def row_relation(using)
+    def row_relation
       key = self.class.primary_key
       value = attribute_was(key)
       raise RecordNotFound, "this #{self.class} has no #{key} yet; save it first" if value.nil?
 
-      Relation.new(self.class).using(using).where(key => value)
+      Relation.new(self.class).where(key => value)
     end
 
     # A document column takes any value; the others take what was cast already.

@@ -14,6 +14,7 @@ module AsyncRecord
   module Type
     # Order matters: the first pattern that fits wins.
     PATTERNS = {
+      /\A(?:interval|point)/ => :any,
       /\A(?:bool|tinyint\(1\))/ => :boolean,
       /int|serial/ => :integer,
       /json/ => :json,
@@ -22,7 +23,7 @@ module AsyncRecord
       /\Atime/ => :time,
       /dec|numeric|money/ => :decimal,
       /real|floa|doub/ => :float,
-      /char|clob|text|uuid|enum|citext|name/ => :string,
+      /char|clob|text|string|uuid|enum|name/ => :string,
       /blob|bytea|binary/ => :blob
     }.freeze
     TRUE_WORDS = [true, 1, 1.0, "1", "t", "T", "true", "TRUE", "True", "on", "ON", "yes", "y"].freeze

@@ -3,6 +3,8 @@
 require_relative "errors"
 require_relative "lane"
 require_relative "scheduler"
+require_relative "dispatcher/parking"
+require_relative "dispatcher/running"
 
 module Fastr
   # The dispatcher: the one thread that runs the program's Ruby code. It takes events off the queue, hands requests
@@ -12,12 +14,8 @@ module Fastr
   # parks, another lane goes on with the loop, and a lane whose result arrives becomes the loop again once its work
   # is done. Work that never waits therefore costs no switch at all.
   class Dispatcher
-    # Fibers kept for reuse; more are made when more wait at once, and dropped when they finish.
-    IDLE_LANES = 256
-    private_constant :IDLE_LANES
-
-    # The receiver of an operation that is being submitted by a fiber that will wait for it.
-    SUBMITTED = Object.new.freeze
+    include Parking
+    include Running
 
     # @return [Thread, nil] the thread that runs the loop
     attr_reader :thread
@@ -82,32 +80,6 @@ module Fastr
       forget_everything
     end
 
-    # Runs the loop on the calling thread until {#stop}.
-    # @param first [#call, nil] what to do before any event
-    # @raise whatever a callback raised that nothing else handles
-    # @return [void]
-    def run(first = nil)
-      leave_background
-      run_here(first)
-    end
-
-    # Makes {#run} return after the callback that runs now. Callable from any thread and in a trap handler.
-    # @return [void]
-    def stop
-      @stopping = true
-      Native.tick
-    end
-
-    # @return [Boolean] whether {#run} is active
-    def running?
-      @running
-    end
-
-    # @return [Boolean] whether it runs on a thread that nobody called {#run} on
-    def background?
-      @running && @thread.equal?(@background)
-    end
-
     # @return [Boolean] whether the caller runs on the dispatcher's thread
     def on_thread?
       Thread.current.equal?(@thread)
@@ -143,118 +115,12 @@ module Fastr
       next_tick(-> { raise error }, request)
     end
 
-    # Enters a receiver and gives the completion id to submit an operation under.
-    # @param receiver [Fiber, #call, SUBMITTED] what the result is for
-    # @return [Integer]
-    def register(receiver)
-      id = (@last_id += 1)
-      @pending[id] = receiver
-      id
-    end
-
-    # Strikes a receiver off, so that a late result finds nobody.
-    # @return [Fiber, #call, nil]
-    def forget(id)
-      @early.delete(id) unless @early.empty?
-      @pending.delete(id)
-    end
-
-    # Parks the calling fiber for the result of an operation that was registered with {SUBMITTED}.
-    # @return [Object] the result
-    def await(id)
-      return @early.delete(id) if @early.key?(id)
-
-      @pending[id] = Fiber.current
-      park
-    end
-
-    # Parks the calling fiber until something is transferred to it; the loop goes on in another lane.
-    # @return [Object] what it was resumed with
-    def park
-      fiber = Fiber.current
-      request = fiber.is_a?(Lane) ? fiber.request : nil
-      return next_lane.transfer unless request
-
-      wait_for(request.id, fiber)
-    end
-
-    # Gives a parked fiber its result. The calling lane waits at the side until it is needed again.
-    # @return [void]
-    # @raise [FiberError] the fiber cannot go on: it ended, or waits for one that it resumed itself
-    def resume(fiber, value)
-      aside { fiber.transfer(value) }
-    end
-
-    # Raises in a parked fiber.
-    # @return [void]
-    # @raise [FiberError] as {#resume}
-    def raise_in(fiber, *exception)
-      aside { fiber.raise(*exception) }
-    end
-
-    # Hands a value to a receiver as if its operation had completed with it.
-    # @return [void]
-    def deliver(id, value)
-      next_tick(-> { hand_over(id, value) }, nil)
-    end
-
-    # Does so at once, on the dispatcher's thread; what is neither a fiber nor unknown is left to the block.
-    # @yieldparam receiver [#call]
-    # @return [void]
-    def hand_over(id, value)
-      receiver = @pending.delete(id)
-      case receiver
-      when nil then nil
-      when Fiber then resume(receiver, value)
-      when SUBMITTED then @early[id] = value
-      else yield receiver
-      end
-    end
-
-    # Calls a receiver with nil after so many seconds.
-    # @return [Integer] its completion id
-    def after(seconds, receiver)
-      id = register(receiver)
-      Native.timer(id, seconds)
-      id
-    end
-
-    # Leaves the calling fiber for a new lane that begins with a block.
-    # @return [Object] what the calling fiber is resumed with
-    # @api private
-    def start_lane(block)
-      Lane.new(self, block).tap(&:transfer)
-    end
-
-    # Starts a dispatcher on a thread of its own if none runs: for programs that never call run.
-    # @return [void]
-    def ensure_running
-      return if @running
-
-      ready = Thread::Queue.new
-      Thread.new { run_in_background(ready) }
-      ready.pop
-    end
-
     # @see Dispatcher.on_closed
     def on_closed(request, &closer)
       return next_tick(closer, nil) if request.left?
 
       (@closers[request.id] ||= []) << closer
       request.watch
-    end
-
-    # Lets go of everything that belongs to the parent process: the loop ends when the code that forked returns to it.
-    # @return [Dispatcher] a new one for the child
-    # @api private
-    def abandon
-      forget_everything
-      @stopping = true
-      Fiber.set_scheduler(nil) if on_thread?
-      Dispatcher.new(@last_id).tap do |child|
-        child.handler = @handler
-        child.error_handler = @error_handler
-      end
     end
 
     # The loop, run by each lane between its works.
@@ -288,112 +154,11 @@ module Fastr
 
     private
 
-    def forget_everything
-      @inbox = []
-      @ticks = []
-      @pending = {}
-      @early = {}
-      @waiting = {}
-      @closers = {}
-      @idle = []
-      @batch = []
-      @position = 0
-    end
-
-    def run_here(first, background: nil)
-      # One step, so that of two threads only one begins.
-      active, @running = @running, true # rubocop:disable Style/ParallelAssignment
-      raise ReactorError, "the dispatcher runs already, on #{@thread.inspect}" if active
-
-      @background = background
-      begin
-        begin_run
-        run_lanes(first)
-        cancel_parked
-      ensure
-        end_run
-      end
-      failure = @failure
-      @failure = nil
-      raise failure if failure
-    end
-
-    # Another thread may have begun to run meanwhile; then that one is the dispatcher.
-    def run_in_background(ready)
-      Thread.current.name = "fastr-dispatcher"
-      Thread.current.report_on_exception = true
-      run_here(-> { ready.push(true) }, background: Thread.current)
-    rescue ReactorError
-      raise unless @running
-    ensure
-      ready.push(true)
-    end
-
-    # A program that calls run after all takes the loop over.
-    def leave_background
-      background = @background
-      return if background.nil? || background.equal?(Thread.current)
-
-      stop if background?
-      background.join if background.alive?
-      @background = nil
-    end
-
-    def begin_run
-      @thread = Thread.current
-      @root = Fiber.current
-      @stopping = false
-      Native.start
-      Native.dispatch_here(true)
-      @scheduler = Scheduler.new(self)
-      Fiber.set_scheduler(@scheduler)
-      Native.tick unless @inbox.empty?
-    end
-
-    # Fibers cannot be resumed by another thread: a later run must not find them.
-    def end_run
-      @pending.delete_if { |_, receiver| receiver.is_a?(Fiber) }
-      @waiting.clear
-      @idle.clear
-      Fiber.set_scheduler(nil)
-      Native.flush
-      Native.dispatch_here(false)
-    ensure
-      @thread = @root = nil
-      @running = false
-    end
-
-    # A fiber that was transferred to and ends leaves its thread's first fiber in charge; the loop goes on all the same.
-    def run_lanes(first)
-      Lane.new(self, first).transfer
-      next_lane.transfer until @stopping || @failure
-    end
-
     def report(error)
       return @error_handler.call(error) if @error_handler
 
       @failure ||= error
       @stopping = true
-    end
-
-    # Leaves the calling lane at the side, ready for other work, while the block switches to another fiber.
-    def aside
-      @idle.push(lane = Fiber.current) if @idle.size < IDLE_LANES
-      yield
-    rescue FiberError
-      @idle.delete(lane) # the switch did not happen
-      raise
-    end
-
-    # Parks a fiber where the client's leaving finds it. Most requests have one fiber that waits; then no Array is made.
-    def wait_for(request_id, fiber)
-      others = @waiting[request_id]
-      @waiting[request_id] = others ? [*others, fiber] : fiber
-      next_lane.transfer
-    ensure
-      left = @waiting.delete(request_id)
-      others = left.is_a?(Array) ? left - [fiber] : []
-      @waiting[request_id] = others.size == 1 ? others.first : others unless others.empty?
     end
 
     # The next element of the batch; a new batch is waited for when it is empty.
@@ -423,7 +188,7 @@ module Fastr
 
     def serve(lane, request)
       lane.request = request
-      @handler.call(request)
+      @handler ? @handler.call(request) : request.respond(503, {}, "")
     rescue Exception => error # rubocop:disable Lint/RescueException -- the edge: one request's fault ends with it
       raise if error.is_a?(SignalException)
 
@@ -454,27 +219,6 @@ module Fastr
     def close(request_id)
       @closers.delete(request_id)&.each { |closer| @ticks.push(closer, nil) }
       Array(@waiting[request_id]).each { |fiber| @ticks.push(-> { disconnect(fiber, request_id) }, nil) }
-    end
-
-    def disconnect(fiber, request_id)
-      waiting = @waiting[request_id]
-      return unless fiber.equal?(waiting) || (waiting.is_a?(Array) && waiting.include?(fiber))
-
-      resume(fiber, DisconnectedError.new("the client closed its connection"))
-    end
-
-    # Parked fibers get to run their ensure blocks before the loop is left.
-    def cancel_parked
-      fibers = @pending.values.grep(Fiber) | @waiting.values.flatten
-      fibers.each do |fiber|
-        fiber.transfer(CancelledError.new("the dispatcher stopped")) if fiber.alive?
-      rescue FiberError
-        next # it waits for another one, which is told itself
-      end
-    end
-
-    def next_lane
-      @idle.pop || Lane.new(self)
     end
 
     @instance = new

@@ -11,6 +11,8 @@ module Fastr
     # Fiber storage (Ruby 3.2) is inherited by default: from whatever request's code made the new lane.
     STORES = Fiber.respond_to?(:[])
     OPTIONS = STORES ? { blocking: false, storage: nil } : { blocking: false }
+    # What makes a lane begin with a copy of its maker's storage, as Fiber.schedule promises.
+    INHERITING = STORES ? { storage: true } : {}
     private_constant :STORES, :OPTIONS
 
     # @param dispatcher [Dispatcher]

@@ -53,7 +53,8 @@ RSpec.describe "Interrupts" do
       it "#{signal} ends a program with #{name}" do
         reader, writer = IO.pipe
         program = "require 'fastr'; Fastr::Reactor.next_tick { $stdout.write('r'); $stdout.flush }; #{code}"
-        pid = Process.spawn(RbConfig.ruby, "-I", Support::Processes::LIBRARY, "-e", program, out: writer, err: File::NULL)
+        pid = Process.spawn(RbConfig.ruby, "-I", Support::Processes::LIBRARY, "-e", program, out: writer,
+                                                                                             err: File::NULL)
         writer.close
         reader.read(1)
         Process.kill(signal, pid)
@@ -71,7 +72,8 @@ RSpec.describe "Interrupts" do
     expect([output, status.success?]).to eq(["at_exit\n", true])
   end
 
-  { "raise 'x'" => "RuntimeError", "throw :nowhere" => "UncaughtThrowError", "exit 3" => "SystemExit" }.each do |code, error|
+  { "raise 'x'" => "RuntimeError", "throw :nowhere" => "UncaughtThrowError",
+    "exit 3" => "SystemExit" }.each do |code, error|
     it "a callback's #{code} comes out of run" do
       output, = run_ruby(<<~RUBY)
         require "fastr"

@@ -52,7 +52,7 @@ RSpec.describe Fastr::Scheduler do
 
   it "waits for child processes beside other fibers" do
     seconds = elapsed do
-      statuses = together(*Array.new(3) { -> { Process.wait2(Process.spawn("sleep", "0.2")).last.success? } })
+      statuses = together(Array.new(3) { -> { Process.wait2(Process.spawn("sleep", "0.2")).last.success? } })
       expect(statuses).to eq([true, true, true])
     end
     expect(seconds).to be < relaxed(1.5)

@@ -88,11 +88,6 @@ impl Reactor {
         &self.outbox
     }
 
-    /// Where reactor tasks leave events, to be handed over together.
-    pub(crate) fn stage(&self) -> &Arc<Stage> {
-        &self.stage
-    }
-
     /// The runtime, to spawn on.
     pub(crate) fn handle(&self) -> &Handle {
         &self.handle
@@ -205,6 +200,10 @@ async fn ready(descriptor: OwnedFd, bits: u8) -> Result<u8, Error> {
     }
     let interest = interest
         .ok_or_else(|| Error::Invalid("wait for a descriptor: no readiness asked for".into()))?;
+    #[expect(
+        deprecated,
+        reason = "an OwnedFd is I/O safe, which the replacement asks for in unsafe code"
+    )]
     let descriptor = match AsyncFd::with_interest(descriptor, interest) {
         Ok(descriptor) => descriptor,
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(bits),

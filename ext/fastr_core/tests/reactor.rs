@@ -256,7 +256,7 @@ fn an_operation_of_a_stopped_reactor_fails_at_once_and_a_second_stop_returns() {
     let reactor = reactor();
     reactor.stop();
     reactor.stop();
-    reactor.timer(sink(&reactor, 1), Duration::ZERO);
+    reactor.timer(sink(&reactor, 1), Duration::from_millis(1));
     assert!(only(&reactor).is_err());
     nothing_is_pending(&reactor);
 }

@@ -13,6 +13,7 @@ module AsyncRecord
     #     t.timestamps
     #   end
     class TableDefinition
+      # What a column can be.
       TYPES = %i[string text integer bigint float decimal boolean date datetime time json blob binary].freeze
 
       # One column.

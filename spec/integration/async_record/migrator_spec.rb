@@ -106,7 +106,7 @@ RSpec.describe AsyncRecord::CLI do
 
   it "prints the statements instead of running them" do
     db("migrate", "--sql")
-    expect(lines).to include(start_with('CREATE TABLE "posts" ("id" INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, "title"'),
+    expect(lines).to include(start_with('CREATE TABLE "posts" ("id" INTEGER PRIMARY KEY AUTOINCREMENT'),
                              "INSERT INTO schema_migrations (version) VALUES ('20240101000000');")
     expect(database.query("select name from sqlite_master")).to eq([])
   end

@@ -223,8 +223,8 @@ RSpec.describe AsyncRecord::Base do
 
     it "raises with the messages" do
       Post.create!(name: "bob")
-    rescue AsyncRecord::RecordInvalid => e
-      expect([e.message, e.record.errors.to_hash]).to eq(["Validation failed: no bobs", { base: ["no bobs"] }])
+    rescue AsyncRecord::RecordInvalid => error
+      expect([error.message, error.record.errors.to_hash]).to eq(["Validation failed: no bobs", { base: ["no bobs"] }])
     else
       raise "it was saved"
     end
@@ -334,6 +334,26 @@ RSpec.describe AsyncRecord::Base do
       failing = logging_model { after_save { raise "no" } }
       expect { failing.create(name: "x") }.to raise_error("no")
       expect([User.count, log.include?(:after_commit)]).to eq([0, false])
+    end
+
+    it "gives the record back what a rollback took" do
+      user = User.create!(name: "old", age: 1)
+      fresh = User.new(name: "new")
+      AsyncRecord.transaction(database: database) do
+        fresh.save!
+        user.update!(age: 2)
+        raise AsyncRecord::Rollback
+      end
+      expect([fresh.new_record?, fresh.id, fresh.changed?, user.age, user.changed?]).to eq([true, nil, true, 2, true])
+      user.age = 3
+      AsyncRecord.transaction(database: database) do
+        AsyncRecord.transaction(database: database) do
+          user.save!
+          raise AsyncRecord::Rollback
+        end
+        expect([user.age, user.changes]).to eq([3, { "age" => [1, 3] }])
+      end
+      expect([fresh.save, user.save, User.order(:id).pluck(:name, :age)]).to eq([true, true, [["old", 3], ["new", 5]]])
     end
 
     it "runs after_commit only once the surrounding transaction is committed" do

@@ -204,12 +204,12 @@ impl RequestBody {
             Source::Reading | Source::Ended => (Bytes::new(), None),
         };
         let mut incoming = incoming;
-        if here.is_empty() {
-            if let Some(body) = incoming.as_mut() {
-                match data(body).await? {
-                    Some(bytes) => here = bytes,
-                    None => incoming = None,
-                }
+        if here.is_empty()
+            && let Some(body) = incoming.as_mut()
+        {
+            match data(body).await? {
+                Some(bytes) => here = bytes,
+                None => incoming = None,
             }
         }
         let piece = here.split_to(here.len().min(max));
@@ -278,9 +278,27 @@ impl RequestBody {
         })
     }
 
+    /// The request is answered: what was not read of its body is not wanted any more, whoever still holds the
+    /// request. A reader that is waiting gets its piece, and no other.
+    pub(crate) fn abandon(&self) {
+        let left = self
+            .lock()
+            .map(|mut source| std::mem::replace(&mut *source, Source::Ended));
+        drop(left);
+    }
+
+    /// Whether bytes of it may still have to come from the client.
+    pub(crate) fn is_unread(&self) -> bool {
+        self.lock()
+            .is_some_and(|source| matches!(*source, Source::Incoming(..) | Source::Reading))
+    }
+
+    /// After a read. A body that was abandoned meanwhile stays so.
     fn put_back(&self, source: Source) {
-        if let Some(mut place) = self.lock() {
-            *place = source;
+        if let Some(mut present) = self.lock()
+            && matches!(*present, Source::Reading)
+        {
+            *present = source;
         }
     }
 
@@ -300,10 +318,10 @@ impl std::fmt::Debug for RequestBody {
 pub(crate) async fn data(body: &mut Incoming) -> Result<Option<Bytes>, Error> {
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| broken(&error))?;
-        if let Ok(bytes) = frame.into_data() {
-            if !bytes.is_empty() {
-                return Ok(Some(bytes));
-            }
+        if let Ok(bytes) = frame.into_data()
+            && !bytes.is_empty()
+        {
+            return Ok(Some(bytes));
         }
     }
     Ok(None)
