@@ -29,6 +29,10 @@ impl<T> Owned<T> {
         }
     }
 
+    pub(crate) fn into_inner(mut self) -> T {
+        self.value.take().expect("only drop takes the value")
+    }
+
     fn is_inherited(&self) -> bool {
         self.generation != GENERATION.load(Ordering::Relaxed)
     }

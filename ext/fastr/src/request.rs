@@ -15,30 +15,21 @@ use magnus::{Error, RArray, RHash, RModule, RString, Ruby, Value, method};
 use crate::convert;
 use crate::error::{guard, raise};
 use crate::native;
-<<<<<<< HEAD
-use crate::outgoing;
 use crate::owned::Owned;
-=======
->>>>>>> main
 use crate::raw::env;
 use crate::response;
 use crate::sink::Sink;
 
 /// A request before its answer is complete, and what is left of it then.
 pub(crate) enum State {
-    Open(Box<Request>),
+    Open(Owned<Box<Request>>),
     Answered(Summary),
 }
 
 #[magnus::wrap(class = "Fastr::Request", free_immediately, size)]
 pub(crate) struct RubyRequest {
-<<<<<<< HEAD
-    request: RefCell<Owned<Box<Request>>>,
-    stream: RefCell<Option<Owned<ResponseStream>>>,
-=======
     pub(crate) state: RefCell<State>,
-    pub(crate) stream: RefCell<Option<ResponseStream>>,
->>>>>>> main
+    pub(crate) stream: RefCell<Option<Owned<ResponseStream>>>,
     /// Whether the dispatcher is to be told when the answer is complete.
     pub(crate) watched: Cell<bool>,
 }
@@ -46,11 +37,7 @@ pub(crate) struct RubyRequest {
 /// The Ruby object of a request that came off the queue.
 pub(crate) fn wrap(request: Box<Request>) -> RubyRequest {
     RubyRequest {
-<<<<<<< HEAD
-        request: RefCell::new(Owned::new(request)),
-=======
-        state: RefCell::new(State::Open(request)),
->>>>>>> main
+        state: RefCell::new(State::Open(Owned::new(request))),
         stream: RefCell::new(None),
         watched: Cell::new(false),
     }
@@ -123,13 +110,8 @@ impl State {
 }
 
 impl RubyRequest {
-<<<<<<< HEAD
-    fn get(&self) -> Ref<'_, Owned<Box<Request>>> {
-        self.request.borrow()
-=======
     fn get(&self) -> Ref<'_, State> {
         self.state.borrow()
->>>>>>> main
     }
 
     fn id(&self) -> u64 {
@@ -278,105 +260,15 @@ impl RubyRequest {
         })
     }
 
-<<<<<<< HEAD
-    fn start(&self, status: u16, headers: RHash) -> Result<(), Error> {
-        let head = guard(|ruby| response::head(ruby, status, headers))?;
-        self.with_reactor(|reactor| {
-            let (delivery, stream) = self.request.borrow_mut().responder.streamed(head)?;
-            self.stream.replace(Some(Owned::new(stream)));
-            outgoing::send(reactor, delivery);
-            Ok(())
-        })
-    }
-
-    fn write(&self, body: RString) -> Result<usize, Error> {
-        let bytes = response::copy(body);
-        self.with_reactor(|reactor| {
-            let stream = self.stream.borrow();
-            let stream = stream.as_ref().ok_or_else(not_started)?;
-            if !bytes.is_empty() {
-                outgoing::send(reactor, stream.write(bytes)?);
-            }
-            Ok(stream.queued())
-        })
-    }
-
-    fn drain(&self, sink: Sink) -> Result<(), Error> {
-        self.with_reactor(|reactor| {
-            outgoing::flush(reactor);
-            self.stream
-                .borrow()
-                .as_ref()
-                .ok_or_else(not_started)?
-                .drain(sink.completer(reactor));
-            Ok(())
-        })
-    }
-
-    fn finish(&self) -> Result<bool, Error> {
-        self.end(true)
-    }
-
-    fn abort(&self) -> Result<bool, Error> {
-        self.end(false)
-    }
-
-    /// Ends a streamed answer once; false if there is none or it ended before.
-    fn end(&self, complete: bool) -> Result<bool, Error> {
-        self.with_reactor(|reactor| {
-            let Some(stream) = self.stream.take() else {
-                return Ok(false);
-            };
-            let mut request = self.request.borrow_mut();
-            outgoing::send(reactor, stream.end(complete, request.release_head()));
-            self.answered(reactor, request.id);
-            Ok(true)
-        })
-    }
-
-    /// Asks for `:answered` on the queue when the answer is complete.
-    fn watch(&self) {
-        self.watched.set(true);
-    }
-
-    fn answered(&self, reactor: &Reactor, id: RequestId) {
-        if self.watched.take() {
-            reactor.queue().push(Event::Answered(id));
-        }
-    }
-
-    fn is_answered(&self) -> bool {
-        self.get().responder.is_answered()
-    }
-
-    /// Whether the client still waits for an answer or its rest.
-    fn is_open(&self) -> bool {
-        match self.stream.borrow().as_ref() {
-            Some(stream) => stream.is_open(),
-            None => self.get().responder.is_open(),
-        }
-    }
-
-    /// Whether the client left before its answer was complete.
-    fn has_left(&self) -> bool {
-        match self.stream.borrow().as_ref() {
-            Some(stream) => !stream.is_open(),
-            None => {
-                let request = self.get();
-                !request.responder.is_answered() && !request.responder.is_open()
-            }
-        }
-    }
-
-    fn with_reactor<T>(
-=======
     pub(crate) fn with_reactor<T>(
->>>>>>> main
         &self,
         body: impl FnOnce(&Arc<Reactor>) -> Result<T, CoreError>,
     ) -> Result<T, Error> {
         guard(|ruby| {
-            let usable = self.get().check("request");
+            let usable = match &*self.get() {
+                State::Open(request) => request.check("request"),
+                State::Answered(_) => Ok(()),
+            };
             usable
                 .and_then(|()| native::reactor())
                 .and_then(|reactor| body(&reactor))
@@ -433,18 +325,5 @@ pub(crate) fn define(ruby: &Ruby, fastr: RModule) -> Result<(), Error> {
     class.define_method("body_read", method!(RubyRequest::body_read, 2))?;
     class.define_method("body_all", method!(RubyRequest::body_all, 2))?;
     class.define_method("multipart", method!(RubyRequest::multipart, 1))?;
-<<<<<<< HEAD
-    class.define_method("respond", method!(RubyRequest::respond, 3))?;
-    class.define_method("start", method!(RubyRequest::start, 2))?;
-    class.define_method("write", method!(RubyRequest::write, 1))?;
-    class.define_method("drain", method!(RubyRequest::drain, 1))?;
-    class.define_method("finish", method!(RubyRequest::finish, 0))?;
-    class.define_method("abort", method!(RubyRequest::abort, 0))?;
-    class.define_method("watch", method!(RubyRequest::watch, 0))?;
-    class.define_method("answered?", method!(RubyRequest::is_answered, 0))?;
-    class.define_method("left?", method!(RubyRequest::has_left, 0))?;
-    class.define_method("open?", method!(RubyRequest::is_open, 0))
-=======
     crate::answer::define(class)
->>>>>>> main
 }
