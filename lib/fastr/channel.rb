@@ -11,6 +11,10 @@ module Fastr
   #   channel << "hello"
   #   channel.unsubscribe(id)
   class Channel
+    # A block and the request whose code subscribed it: what it raises is that request's fault, not the pusher's.
+    Subscriber = Struct.new(:callable, :request)
+    private_constant :Subscriber
+
     def initialize
       @subscribers = {}
       @queue = []
@@ -27,17 +31,17 @@ module Fastr
     # @overload subscribe(object, method_name)
     # @return [Integer] the subscription, for {#unsubscribe}
     def subscribe(*arguments, &block)
-      callable = Callback.from(*arguments, &block)
+      subscriber = Subscriber.new(Callback.from(*arguments, &block), Dispatcher.current_request)
       id = (@last_id += 1)
-      # A new Hash each time: a delivery that runs meanwhile keeps the one it began with.
-      @subscribers = @subscribers.merge(id => callable)
+      change { |subscribers| subscribers[id] = subscriber }
       id
     end
 
     # @param id [Integer]
     # @return [void]
     def unsubscribe(id)
-      @subscribers = @subscribers.reject { |key, _| key == id }
+      change { |subscribers| subscribers.delete(id) }
+      nil
     end
 
     # @param messages [Array<Object>] delivered one after the other
@@ -72,9 +76,22 @@ module Fastr
 
     private
 
+    # A new Hash each time: a delivery that runs meanwhile keeps the one it began with. If another thread was faster,
+    # the change is made to what it made.
+    def change
+      loop do
+        before = @subscribers
+        after = before.dup
+        yield after
+        return @subscribers = after if @subscribers.equal?(before)
+      end
+    end
+
     def deliver(messages)
       messages.each do |message|
-        @subscribers.each_value { |callable| callable.call(message) }
+        @subscribers.each_value do |subscriber|
+          Dispatcher.instance.isolate(subscriber.request) { subscriber.callable.call(message) }
+        end
       end
     end
   end

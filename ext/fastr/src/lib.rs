@@ -5,10 +5,12 @@
 // The one public function is made by an attribute, for Ruby's loader alone.
 #![allow(missing_docs)]
 
+mod answer;
 mod convert;
 mod error;
 mod native;
 mod outgoing;
+mod owned;
 mod parsing;
 mod pool;
 mod raw;
