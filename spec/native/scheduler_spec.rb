@@ -52,7 +52,8 @@ RSpec.describe Fastr::Scheduler do
 
   it "waits for child processes beside other fibers" do
     seconds = elapsed do
-      statuses = together(Array.new(3) { -> { Process.wait2(Process.spawn("sleep", "0.2")).last.success? } })
+      sleepers = Array.new(3) { -> { Process.wait2(Process.spawn("sleep", "0.2")).last.success? } }
+      statuses = together(*sleepers)
       expect(statuses).to eq([true, true, true])
     end
     expect(seconds).to be < relaxed(1.5)
