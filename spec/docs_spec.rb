@@ -143,7 +143,8 @@ RSpec.describe "The documentation" do
     end
   end
 
-  documents.each do |document|
+  # docs/async_record.md shows statements out of context: its links are checked, its blocks are not run.
+  (documents - ["docs/async_record.md"]).each do |document|
     it "is true in #{document}" do
       story.new(root, File.read("#{root}/#{document}", encoding: Encoding::UTF_8)).tell
     end

@@ -64,8 +64,8 @@ module AsyncRecord
 
       public_send(command, *rest)
       0
-    rescue Error, OptionParser::ParseError, SystemCallError => e
-      @err.puts("fastr db: #{e.message}")
+    rescue Error, OptionParser::ParseError, SystemCallError => error
+      @err.puts("fastr db: #{error.message}")
       1
     end
 

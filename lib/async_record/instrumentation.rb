@@ -48,8 +48,8 @@ module AsyncRecord
       def measure(database, sql, binds)
         started = now
         result = yield
-      rescue StandardError => e
-        publish(database, sql, binds, started, error: e)
+      rescue StandardError => error
+        publish(database, sql, binds, started, error: error)
         raise
       else
         publish(database, sql, binds, started, rows: size_of(result))
@@ -66,8 +66,8 @@ module AsyncRecord
 
       def notify(subscriber, event)
         subscriber.call(event)
-      rescue StandardError => e
-        warn "AsyncRecord: a subscriber raised #{e.class}: #{e.message}"
+      rescue StandardError => error
+        warn "AsyncRecord: a subscriber raised #{error.class}: #{error.message}"
       end
 
       def size_of(result)

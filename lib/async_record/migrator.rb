@@ -123,11 +123,11 @@ module AsyncRecord
 
       milliseconds = (Process.clock_gettime(Process::CLOCK_MONOTONIC) - started) * 1000
       @out.puts("#{script.version} #{script.title}  #{direction}  #{milliseconds.round(1)} ms")
-    rescue Error => e
-      raise if e.is_a?(MigrationError)
+    rescue Error => error
+      raise if error.is_a?(MigrationError)
 
       kept = transaction?(script) ? "; nothing of it was kept" : "; what ran before the error stays"
-      raise MigrationError, "#{script.version} #{script.title} #{direction} failed: #{e.message}#{kept}"
+      raise MigrationError, "#{script.version} #{script.title} #{direction} failed: #{error.message}#{kept}"
     ensure
       @database.schema.forget
     end

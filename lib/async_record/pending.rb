@@ -116,8 +116,8 @@ module AsyncRecord
       return if settled?
 
       @work = Context.with(Pending, self) { work.call }
-    rescue StandardError => e
-      settle(:failed, e)
+    rescue StandardError => error
+      settle(:failed, error)
     else
       settle(:done, @work)
     end

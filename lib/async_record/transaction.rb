@@ -46,7 +46,9 @@ module AsyncRecord
       # @return [Transaction] newly begun; the caller ends it
       # @api private
       def begin(database, **options)
-        new(database, database.complete { |pool, sink| pool.begin(sink, options) })
+        # One that opens after its caller was interrupted would keep every other writer waiting.
+        close = ->(id) { new(database, id).rollback { nil } }
+        new(database, database.complete_or_abandon(close) { |pool, sink| pool.begin(sink, options) })
       end
 
       # @return [Proc] the block, which takes its transaction back when it raises
@@ -152,9 +154,9 @@ module AsyncRecord
       result = Context.with(database, self) { yield self }
       statement("RELEASE #{name}")
       result
-    rescue StandardError => e
+    rescue StandardError => error
       take_back(name, hooks) if hooks
-      raise unless e.is_a?(Rollback)
+      raise unless error.is_a?(Rollback)
     ensure
       @depth -= 1 if name
     end
@@ -172,9 +174,9 @@ module AsyncRecord
     # @api private
     def guard
       result = yield self
-    rescue Exception => e # rubocop:disable Lint/RescueException -- an interrupt must not commit half of the work
+    rescue Exception => error # rubocop:disable Lint/RescueException -- an interrupt must not commit half of the work
       end_quietly
-      raise unless e.is_a?(Rollback)
+      raise unless error.is_a?(Rollback)
     else
       conclude(:committed) if open?
       result
@@ -209,10 +211,11 @@ module AsyncRecord
     # However the ending goes, it is over: a commit that fails has rolled back.
     def conclude(state)
       @state = :rolled_back
-      database.complete do |pool, sink|
+      _, interruption = database.complete_surely do |pool, sink|
         state == :committed ? pool.commit(sink, @id) : pool.rollback(sink, @id)
       end
       @state = state
+      raise interruption if interruption
     end
 
     def leave

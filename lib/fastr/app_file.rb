@@ -42,6 +42,18 @@ module Fastr
       [*DEFAULTS, ROUTES].any? { |file| File.file?(file) }
     end
 
+    # Loads a single-file application. Ruby's own suggestions do not know which words are ours.
+    # @param path [String]
+    # @raise [BootError]
+    # @return [void]
+    def load_file(path)
+      Kernel.load(path)
+    rescue NameError => e
+      raise BootFailure.of(unknown_word(e) || e, path)
+    rescue *BootFailure::ERRORS => e
+      raise BootFailure.of(e, path)
+    end
+
     # Evaluates init.rb alone, which says where the database is.
     # @return [void]
     def load_init
@@ -71,7 +83,7 @@ module Fastr
     def single_file(file)
       TopLevel.install
       load_file(File.expand_path(file))
-      return Fastr.application if TopLevel.used?
+      return Fastr.application.tap { |app| app.source_file = File.expand_path(file) } if TopLevel.used?
 
       own = Application.subclasses.reject { |klass| klass.name.nil? || klass.name.start_with?("Fastr::") }
       return own.first.shared if own.size == 1
@@ -79,14 +91,15 @@ module Fastr
       raise ConfigurationError, "#{file} defines no route and #{own.empty? ? 'no' : 'more than one'} application class"
     end
 
-    # Ruby's own suggestions do not know which words are ours.
-    def load_file(path)
-      Kernel.load(path)
-    rescue NameError => e
-      raise e unless e.receiver.equal?(TOPLEVEL_BINDING.receiver) && !Suggestion.for(e.name, TopLevel.words).empty?
+    def unknown_word(error)
+      return unless error.receiver.equal?(TOPLEVEL_BINDING.receiver)
 
-      message = "there is no word `#{e.name}' here.#{Suggestion.for(e.name, TopLevel.words)}"
-      raise BootFailure.of(RouteError.new(message).tap { |error| error.set_backtrace(e.backtrace) }, path)
+      nearest = Suggestion.for(error.name, TopLevel.words)
+      return if nearest.empty?
+
+      RouteError.new("there is no word `#{error.name}' here.#{nearest}").tap { |e| e.set_backtrace(error.backtrace) }
+    rescue ArgumentError # the error has no receiver
+      nil
     end
 
     def folder
@@ -96,7 +109,7 @@ module Fastr
                                 "(#{Dir.pwd}). Make one with: fastr new NAME"
     end
 
-    private_class_method :rackup, :application_in, :single_file, :load_file, :folder
+    private_class_method :rackup, :application_in, :single_file, :unknown_word, :folder
   end
   private_constant :AppFile
 end

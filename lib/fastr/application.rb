@@ -98,15 +98,23 @@ module Fastr
     # @return [TemplateStore]
     # @api private
     def templates
-      @templates ||= TemplateStore.new("#{app_path || Dir.pwd}/app/views", reload: settings.reload)
+      @templates ||= TemplateStore.new("#{folder_of_files}/app/views", reload: settings.reload)
     end
 
     # @return [Array<String>] the files whose change matters in development
     # @api private
     def watched_files
-      return [] unless app_path
+      return [@source_file].compact unless app_path
 
       @loader.files + configuration_files.select { |file| File.file?(file) }
+    end
+
+    # The one file this application is written in; in development it is loaded again when it changes.
+    # @param file [String] its full path
+    # @api private
+    def source_file=(file)
+      @source_file = file
+      watch
     end
 
     # Loads again what changed; a mistake in it is shown until the next change.
@@ -114,7 +122,9 @@ module Fastr
     # @api private
     def files_changed(changed)
       log.info("Reloading: #{changed.map { |file| Location.shorten(file) }.join(', ')}")
-      if @boot_error || changed.intersect?([path_to(SETTINGS_FILE), path_to(INIT_FILE)])
+      if @source_file
+        reload_source
+      elsif @boot_error || changed.intersect?([path_to(SETTINGS_FILE), path_to(INIT_FILE)])
         boot_again
       else
         @loader.reload(changed)
@@ -174,6 +184,14 @@ module Fastr
       raise BootFailure.of(e, router.route_file)
     end
 
+    def reload_source
+      reset_routes
+      AppFile.load_file(@source_file)
+      prepare_endpoints
+    rescue RouteError => e
+      raise BootFailure.of(e, @source_file)
+    end
+
     def boot_again
       plugins.clear
       load_folder
@@ -187,7 +205,12 @@ module Fastr
     end
 
     def watch
-      @reloader = Reloader.new(self) if settings.reload && app_path
+      @reloader = Reloader.new(self) if settings.reload && (app_path || @source_file)
+    end
+
+    # Where app/views and public are: the application's folder, or that of its one file.
+    def folder_of_files
+      app_path || (@source_file ? File.dirname(@source_file) : Dir.pwd)
     end
 
     def path_to(file)

@@ -8,7 +8,9 @@ module Fastr
   module Body
     module_function
 
+    # What browsers send forms as.
     FORM = "application/x-www-form-urlencoded"
+    # What browsers send forms with files as.
     MULTIPART = "multipart/form-data"
     # Levels of a JSON document; more is a 400.
     MAX_NESTING = 64

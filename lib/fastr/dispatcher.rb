@@ -222,11 +222,6 @@ module Fastr
       request.watch
     end
 
-    # Hands a value to a receiver as if its operation had completed with it.
-    # Calls a receiver with nil after so many seconds.
-    # Leaves the calling fiber for a new lane that begins with a block.
-    # @return [Object] what the calling fiber is resumed with
-    # Starts a dispatcher on a thread of its own if none runs: for programs that never call run.
     # The loop, run by each lane between its works.
     # @api private
     def loop_in(lane, work = nil)

@@ -11,6 +11,7 @@ module Fastr
     # Frames of the way there.
     FRAMES = 8
 
+    # The page's style sheet.
     STYLE = "body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem;color:#222}" \
             "h1{font-size:1.4rem;color:#a00}pre{background:#f6f6f6;padding:1rem;overflow:auto;font-size:14px}" \
             "b{color:#a00}li{font-family:monospace;font-size:14px}p{white-space:pre-wrap}"

@@ -24,6 +24,7 @@ module Fastr
     end
     private_constant :Declared
 
+    # Gives the class the words to declare filters.
     # @api private
     def self.included(owner)
       super

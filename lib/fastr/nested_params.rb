@@ -26,6 +26,7 @@ module Fastr
       pairs.each_with_object({}) { |(name, value), values| add(values, name, value) }
     end
 
+    # Adds a value under a plain name.
     # @api private
     def self.add(values, name, value)
       if values.key?(name)
@@ -36,6 +37,7 @@ module Fastr
       end
     end
 
+    # @return [Hash{String => Object}]
     # @api private
     def build(pairs)
       root = {}

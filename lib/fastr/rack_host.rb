@@ -38,7 +38,17 @@ module Fastr
       finished(env, response, nil)
       request.close_signal.succeed unless request.open?
     rescue *ERRORS => e
-      failed(request, env, e)
+      failed(request, e)
+      finished(env, nil, e) if env
+    end
+
+    # Ends a request whose application raised, in `call` or in a callback later.
+    # @param request [Request]
+    # @param error [Exception]
+    # @return [void]
+    def failed(request, error)
+      Failure.conclude(request, error)
+      request.close_signal.succeed
     end
 
     # Adds routes that take every request.
@@ -97,17 +107,6 @@ module Fastr
       end
     end
 
-    def failed(request, env, error)
-      if error.is_a?(DisconnectedError)
-        Application.logger.debug("request=#{request.id} the client has left")
-      else
-        ErrorLog.write(error, request)
-        Failure.answer(request, error)
-      end
-      finished(env, nil, error) if env
-      request.close_signal.succeed
-    end
-
     def finished(env, response, error)
       replies = env["rack.after_reply"]
       replies&.each { |block| guard { block.call } } unless replies.nil? || replies.empty?
@@ -125,18 +124,30 @@ module Fastr
     end
   end
 
-  # The last word to a request whose application failed: 500 before headers, a visible cut after them.
+  # The last word to a request whose application failed: logged once, 500 before headers, a visible cut after them. A
+  # client that has left is no failure.
   module Failure
+    module_function
+
     # @param request [Request]
     # @param error [Exception]
     # @return [void]
-    def self.answer(request, error)
+    def conclude(request, error)
+      return Application.logger.debug { "request=#{request.id} the client has left" } if error.is_a?(DisconnectedError)
+
+      ErrorLog.write(error, request)
+      answer(request, error)
+    end
+
+    def answer(request, error)
       return request.abort if request.answered?
 
       Response.deliver(request, *ErrorResponse.for(error, request))
     rescue AlreadySentError, DisconnectedError
       nil
     end
+
+    private_class_method :answer
   end
   private_constant :Failure
 end

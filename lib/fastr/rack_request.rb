@@ -83,7 +83,7 @@ module Fastr
     def parts
       require "rack"
       @parts ||= flatten(Rack::Multipart.parse_multipart(env, PairCollector) || [])
-    rescue EOFError, Rack::Multipart::MultipartPartLimitError => e
+    rescue EOFError, *multipart_errors => e
       raise RequestError, "the multipart body cannot be read: #{e.message}"
     end
 
@@ -98,6 +98,12 @@ module Fastr
     end
 
     private
+
+    # Their names differ between Rack 2 and 3.
+    def multipart_errors
+      Rack::Multipart.constants.map { |name| Rack::Multipart.const_get(name) }
+                     .select { |constant| constant.is_a?(Class) && constant <= StandardError }
+    end
 
     def flatten(pairs)
       pairs.map do |name, value|

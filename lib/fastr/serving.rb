@@ -19,8 +19,8 @@ module Fastr
 
       @endpoints[request.route].serve(request)
       nil
-    rescue *ERRORS => e
-      failed(request, e)
+    rescue *ERRORS => error
+      failed(request, error)
     end
 
     # Serves a Rack env, as in 2010: plugins, public files, router, controller, plugins.
@@ -35,8 +35,8 @@ module Fastr
       response = plugin_after_dispatch(env, do_dispatch(env))
       log_request(RackRequest.new(env), response[0], started) if started
       response
-    rescue *ERRORS => e
-      failed_on_rack(env, e)
+    rescue *ERRORS => error
+      failed_on_rack(env, error)
     end
 
     # Serves a Rack env without the plugins.
@@ -44,10 +44,10 @@ module Fastr
     # @return [Array] the Rack response
     def do_dispatch(env)
       static_files.call(env) || route_request(RackRequest.new(env))
-    rescue *ERRORS => e
-      raise if e.is_a?(UncaughtThrowError)
+    rescue *ERRORS => error
+      raise if error.is_a?(UncaughtThrowError)
 
-      failed_on_rack(env, e)
+      failed_on_rack(env, error)
     end
 
     # The route table for the server: the application's own where Rust can decide, one route for everything where
@@ -65,8 +65,8 @@ module Fastr
 
     # @return [String, nil] the folder the server may serve files from before routes; nil where plugins see them first
     def public_root
-      folder = app_path && "#{app_path}/#{PUBLIC_FOLDER}"
-      folder if folder && File.directory?(folder) && !dispatching_plugins?
+      folder = "#{folder_of_files}/#{PUBLIC_FOLDER}"
+      folder if File.directory?(folder) && !dispatching_plugins?
     end
 
     # Ends a request whose callback raised: logged once, 500 before headers, a visible cut after them.
@@ -75,10 +75,8 @@ module Fastr
     # @return [nil]
     def failed(request, error)
       return if error.is_a?(UncaughtThrowError) && error.tag == :async
-      return log.debug("request=#{request.id} the client has left") && nil if error.is_a?(DisconnectedError)
 
-      ErrorLog.write(error, request)
-      Failure.answer(request, error)
+      Failure.conclude(request, error)
       nil
     end
 
@@ -123,10 +121,22 @@ module Fastr
 
       @reloader&.check
       started = now
-      response = route_request(request)
+      response = route_or_explain(request)
       log_request(request, response[0], started) if settings.log_requests
       Response.deliver(request, *response)
       nil
+    end
+
+    # @return [Array] the Rack response, also for an error
+    def route_or_explain(request)
+      route_request(request)
+    rescue DisconnectedError, UncaughtThrowError
+      raise
+    rescue *ERRORS => error
+      raise if request.answered?
+
+      ErrorLog.write(error, request)
+      ErrorResponse.for(error, request)
     end
 
     # @return [Array] the Rack response
@@ -134,7 +144,7 @@ module Fastr
       raise @boot_error if @boot_error
 
       prepare_endpoints
-      found = router.table.match(request.method, request.path)
+      found = router.table.match(request.method, request.path, request.host.to_s)
       return ErrorResponse.not_found(request, self) if found.nil?
 
       id, captures = found
@@ -168,7 +178,7 @@ module Fastr
     end
 
     def static_files
-      @static_files ||= StaticFiles.new("#{app_path || Dir.pwd}/#{PUBLIC_FOLDER}")
+      @static_files ||= StaticFiles.new("#{folder_of_files}/#{PUBLIC_FOLDER}")
     end
 
     def now

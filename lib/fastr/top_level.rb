@@ -48,6 +48,8 @@ module Fastr
         !frame.nil? && File.expand_path(frame.path) == program
       end
 
+      # Remembers that the program said a word.
+      # @return [void]
       # @api private
       def used
         @used = true
@@ -72,12 +74,20 @@ module Fastr
           path.end_with?("/kernel_require.rb", "/zeitwerk/kernel.rb", "/bundled_gems.rb")
       end
 
+      def start
+        Fastr.application.source_file = File.expand_path($PROGRAM_NAME)
+        Fastr.run(Fastr.application, **CommandLine.options(ARGV))
+      rescue Fastr::Error => e
+        warn(e.message)
+        exit!(1)
+      end
+
       def start_at_exit
         @at_exit = true
         at_exit do
           next unless @used && $ERROR_INFO.nil? && !Fastr.running?
 
-          Fastr.run(Fastr.application, **CommandLine.options(ARGV))
+          start
         end
       end
     end

@@ -37,17 +37,22 @@ module Support
       kind == :error ? raise(value) : value
     end
 
-    # Serves every path with the block; yields nothing, returns the port. Stopped after the example.
-    def serve(options = {}, &block)
+    # Serves every path with the block, or those of the routes; returns the port. Stopped after the example.
+    def serve(options = {}, routes = every_path, &block)
       @handler = Handler.new(&block)
       dispatcher = Fastr::Dispatcher.instance
       dispatcher.ensure_running
       dispatcher.handler = @handler
+      @server = Fastr::Server.listen({ "port" => 0 }.merge(options), routes)
+      @server.port
+    end
+
+    # @return [Fastr::RouteTable]
+    def every_path
       routes = Fastr::RouteTable.new
       routes.add(nil, "/", {}, 1)
       routes.add(nil, "/*path", {}, 1)
-      @server = Fastr::Server.listen({ "port" => 0 }.merge(options), routes)
-      @server.port
+      routes
     end
 
     attr_reader :handler, :server

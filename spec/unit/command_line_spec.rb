@@ -96,6 +96,20 @@ RSpec.describe "the command line" do
     expect(body).to eq("false")
   end
 
+  it "loads a single file again in development, and shows a mistake in it until it is mended" do
+    root = folder("app.rb" => "require 'fastr'\nget('/') { 'one' }")
+    port = free_port
+    with_process(RbConfig.ruby, "app.rb", "-p", port.to_s, port: port, chdir: root) do
+      expect(http(port, "/").body).to eq("one")
+      write(root, "app.rb" => "require 'fastr'\nget('/') { 'two!' }")
+      eventually { http(port, "/").body == "two!" }
+      write(root, "app.rb" => "require 'fastr'\nget('/' { 'broken' }")
+      eventually { http(port, "/").body.include?("app.rb:2") }
+      write(root, "app.rb" => "require 'fastr'\nget('/') { 'mended' }")
+      eventually { http(port, "/").body == "mended" }
+    end
+  end
+
   it "leaves a program alone that only uses the library, and its own methods of the same names" do
     root = folder("plain.rb" => "require 'fastr'\ndef get(path) = \"own \#{path}\"\nputs get('/')\n")
     output = IO.popen({ "RUBYLIB" => Support::Processes::LIBRARY }, [RbConfig.ruby, "-w", "plain.rb"], chdir: root,

@@ -150,6 +150,16 @@ RSpec.describe Fastr::RackHost do
     expect(%w[/boom /nil /odd /].map { |path| http(port, path).code }).to eq(%w[500 500 500 200])
   end
 
+  it "ends a request whose callback raises later" do
+    app = lambda do |env|
+      Fastr::Reactor.add_timer(0.01) { raise "in the timer" } if env["PATH_INFO"] == "/timer"
+      Fastr::Reactor.next_tick { raise "in the tick" } if env["PATH_INFO"] == "/tick"
+      throw :async
+    end
+    port = serve_app(app)
+    expect(%w[/timer /tick].map { |path| http(port, path).code }).to eq(%w[500 500])
+  end
+
   it "prints numbers in headers and leaves nil out" do
     response = answer { [200, { "X-N" => 5, "X-Nil" => nil }, ["x"]] }
     expect([response["x-n"], response["x-nil"]]).to eq(["5", nil])

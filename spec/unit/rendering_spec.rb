@@ -147,7 +147,7 @@ RSpec.describe Fastr::SafeString do
     text = described_class.new("<b>")
     text << "<" << described_class.new("</b>")
     expect(text).to eq("<b>&lt;</b>")
-    expect(text.+("&")).to be_a(described_class).and eq("<b>&lt;</b>&amp;")
+    expect([text, "&"].reduce(:+)).to be_a(described_class).and eq("<b>&lt;</b>&amp;")
   end
 
   it "loses the mark when it is changed in any other way" do

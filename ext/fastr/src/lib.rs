@@ -5,6 +5,7 @@
 // The one public function is made by an attribute, for Ruby's loader alone.
 #![allow(missing_docs)]
 
+mod answer;
 mod convert;
 mod error;
 mod native;

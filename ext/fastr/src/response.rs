@@ -8,16 +8,16 @@ use magnus::r_hash::ForEach;
 use magnus::{Error, RArray, RHash, RString, Ruby, Symbol, Value};
 
 use crate::raw::env;
-use crate::request::header_of;
+use crate::request::header_value as header_value_of;
 
 /// The head of a response. A name or value that HTTP does not allow (CR, LF or NUL in it, above all) raises.
 pub(crate) fn head(ruby: &Ruby, status: u16, headers: RHash) -> Result<http::Response<()>, Error> {
     let mut response = http::Response::new(());
-    *response.status_mut() = http::StatusCode::from_u16(status).map_err(|_| {
-        Error::new(
-            ruby.exception_arg_error(),
-            format!("{status} is no HTTP status (100 to 999)"),
-        )
+    let known = http::StatusCode::from_u16(status).ok();
+    let known = known.filter(|status| !status.is_informational());
+    *response.status_mut() = known.ok_or_else(|| {
+        let message = format!("{status} is no status that an answer can have (200 to 999)");
+        Error::new(ruby.exception_arg_error(), message)
     })?;
     let map = response.headers_mut();
     headers.foreach(|name: Value, value: Value| {
@@ -64,11 +64,11 @@ pub(crate) fn copy(text: RString) -> Bytes {
 /// The Rack env of a request: a copy of the template, the request's own keys, and its header fields.
 pub(crate) fn rack_env(ruby: &Ruby, request: &Request, template: RHash) -> RHash {
     let rack = env::duplicate(template);
-    let uri = request.uri();
+    let uri = &request.head.uri;
     let set = |key: &str, value: Value| env::store(rack, env::interned(key), value);
     set(
         "REQUEST_METHOD",
-        env::interned(request.method().as_str()).as_value(),
+        env::interned(request.head.method.as_str()).as_value(),
     );
     set("PATH_INFO", ruby.str_new(uri.path()).as_value());
     set("REQUEST_PATH", ruby.str_new(uri.path()).as_value());
@@ -76,19 +76,8 @@ pub(crate) fn rack_env(ruby: &Ruby, request: &Request, template: RHash) -> RHash
         "QUERY_STRING",
         ruby.str_new(uri.query().unwrap_or("")).as_value(),
     );
-    set(
-        "REQUEST_URI",
-        ruby.str_new(
-            uri.path_and_query()
-                .map_or("*", http::uri::PathAndQuery::as_str),
-        )
-        .as_value(),
-    );
-    let version = if request.version() == http::Version::HTTP_10 {
-        "HTTP/1.0"
-    } else {
-        "HTTP/1.1"
-    };
+    set("REQUEST_URI", ruby.str_new(request.target()).as_value());
+    let version = version_name(request.head.version);
     set("SERVER_PROTOCOL", env::interned(version).as_value());
     set("HTTP_VERSION", env::interned(version).as_value());
     set(
@@ -99,11 +88,11 @@ pub(crate) fn rack_env(ruby: &Ruby, request: &Request, template: RHash) -> RHash
     let (name, port) = authority(request);
     set("SERVER_NAME", ruby.str_new(&name).as_value());
     set("SERVER_PORT", ruby.str_new(&port).as_value());
-    for header in request.headers().keys() {
+    for header in request.head.headers.keys() {
         env::store(
             rack,
             env::header_key(header.as_str()),
-            header_of(ruby, request, header.as_str()),
+            header_value_of(ruby, Some(&request.head.headers), header.as_str()),
         );
     }
     rack
@@ -111,7 +100,8 @@ pub(crate) fn rack_env(ruby: &Ruby, request: &Request, template: RHash) -> RHash
 
 fn authority(request: &Request) -> (String, String) {
     let host = request
-        .headers()
+        .head
+        .headers
         .get(http::header::HOST)
         .and_then(|host| host.to_str().ok())
         .unwrap_or("");
@@ -130,4 +120,13 @@ fn authority(request: &Request) -> (String, String) {
         );
     }
     (name.to_owned(), port)
+}
+
+/// The protocol version as Rack writes it.
+pub(crate) fn version_name(version: http::Version) -> &'static str {
+    if version == http::Version::HTTP_10 {
+        "HTTP/1.0"
+    } else {
+        "HTTP/1.1"
+    }
 }

@@ -37,6 +37,8 @@ module AsyncRecord
       end
 
       def list(name, values)
+        return members(name, values) unless values.empty? || values.any? { |value| value.nil? || value.is_a?(Range) }
+
         ranges, plain = values.partition { |value| value.is_a?(Range) }
         present = plain.compact
         choices = ranges.map { |one| -> { range(name, one) } }

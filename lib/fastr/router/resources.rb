@@ -95,7 +95,7 @@ module Fastr
         add(Route.new(pattern, methods: methods, location: Location.of_caller,
                                constraints: constraints_for(pattern, scope_now, { constraints: known(thing, pattern) }),
                                fixed: defaults_for(scope_now, {}).merge(controller: folded(thing), action: action.to_s),
-                               name: resource_name(action, thing)))
+                               name: resource_name(action, thing), host: scope_now.host))
       end
 
       def known(thing, pattern)

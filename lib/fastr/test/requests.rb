@@ -22,6 +22,7 @@ module Fastr
           Client.new(Fastr.application)
       end
 
+      # @return [Application] the one of this folder
       # @api private
       def self.booted(folder)
         @booted ||= {}

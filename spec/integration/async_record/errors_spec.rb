@@ -15,8 +15,8 @@ RSpec.describe AsyncRecord::Error do
   def error_of
     yield
     nil
-  rescue described_class => e
-    e
+  rescue described_class => error
+    error
   end
 
   {

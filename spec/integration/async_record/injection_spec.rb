@@ -78,8 +78,8 @@ RSpec.describe "SQL injection" do
          -> { User.first.update_columns(text => 1) }, -> { User.first.touch(text) }].each_with_index do |call, index|
           got = begin
             call.call
-          rescue StandardError => e
-            e.class
+          rescue StandardError => error
+            error.class
           end
           expect(refused).to include(got), "call #{index} gave #{got.inspect}"
         end

@@ -223,8 +223,8 @@ RSpec.describe AsyncRecord::Base do
 
     it "raises with the messages" do
       Post.create!(name: "bob")
-    rescue AsyncRecord::RecordInvalid => e
-      expect([e.message, e.record.errors.to_hash]).to eq(["Validation failed: no bobs", { base: ["no bobs"] }])
+    rescue AsyncRecord::RecordInvalid => error
+      expect([error.message, error.record.errors.to_hash]).to eq(["Validation failed: no bobs", { base: ["no bobs"] }])
     else
       raise "it was saved"
     end

@@ -197,6 +197,25 @@ RSpec.describe AsyncRecord::Transaction do
     end
   end
 
+  it "does not begin for one who gave up waiting for it" do
+    holding = Thread::Queue.new
+    holder = AsyncRecord.async do
+      transaction do
+        Account.update_all(balance: 1)
+        holding << true
+        sleep(0.1)
+      end
+    end
+    holding.pop
+    impatient = AsyncRecord.async { transaction { Account.update_all(balance: 2) } }
+    eventually { database.stats[:waiting].positive? }
+    impatient.cancel
+    expect { impatient.await }.to raise_error(AsyncRecord::Cancelled)
+    holder.await
+    expect(Account.update_all("owner" => AsyncRecord.sql("owner"))).to eq(2)
+    expect(balances).to eq([1, 1])
+  end
+
   it "starts again when the database is busy" do
     attempts = 0
     result = transaction(retries: 2) do

@@ -278,9 +278,27 @@ impl RequestBody {
         })
     }
 
+    /// The request is answered: what was not read of its body is not wanted any more, whoever still holds the
+    /// request. A reader that is waiting gets its piece, and no other.
+    pub(crate) fn abandon(&self) {
+        let left = self
+            .lock()
+            .map(|mut source| std::mem::replace(&mut *source, Source::Ended));
+        drop(left);
+    }
+
+    /// Whether bytes of it may still have to come from the client.
+    pub(crate) fn is_unread(&self) -> bool {
+        self.lock()
+            .is_some_and(|source| matches!(*source, Source::Incoming(..) | Source::Reading))
+    }
+
+    /// After a read. A body that was abandoned meanwhile stays so.
     fn put_back(&self, source: Source) {
-        if let Some(mut place) = self.lock() {
-            *place = source;
+        if let Some(mut present) = self.lock()
+            && matches!(*present, Source::Reading)
+        {
+            *present = source;
         }
     }
 

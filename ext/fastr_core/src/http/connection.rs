@@ -67,7 +67,8 @@ pub(crate) async fn serve(stream: TcpStream, peer: Peer, shared: Arc<Shared>) {
         async move { Ok::<_, Infallible>(service.answer(request).await) }
     });
     let mut builder = http1::Builder::new();
-    builder.pipeline_flush(true).header_read_timeout(None);
+    // Without `pipeline_flush`: with it hyper takes a body as fast as it is given, whatever the client takes.
+    builder.header_read_timeout(None);
     // hyper is faster with its own number, and the guard has counted already.
     if shared.limits.header_count > HYPER_HEADERS {
         builder.max_headers(shared.limits.header_count);

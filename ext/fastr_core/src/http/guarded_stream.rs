@@ -45,8 +45,12 @@ pub(crate) struct GuardedStream {
     ended: Option<Instant>,
     /// The last time something moved: bytes came, or an answer was flushed.
     active: Instant,
-    /// Bytes of a body before the present one, and when it began.
-    body: Option<(u64, Instant)>,
+    /// Which head is being received, and when it began.
+    head: Option<(u64, Instant)>,
+    /// Since when a body that the application wants more of does not come.
+    waiting: Option<Instant>,
+    /// Bytes of all bodies before the present one came to be waited for, and how long it was waited for since.
+    body: Option<(u64, Duration)>,
     reader: Option<Waker>,
     read_timer: LazyTimer,
     /// Whether written bytes may still be on their way to the socket.
@@ -68,6 +72,8 @@ impl GuardedStream {
             rejected: false,
             ended: None,
             active: Instant::now(),
+            head: None,
+            waiting: None,
             body: None,
             reader: None,
             read_timer: LazyTimer::default(),
@@ -109,6 +115,7 @@ impl GuardedStream {
 
     fn judge(&mut self, bytes: &[u8], buffer: &mut ReadBufCursor<'_>) {
         self.active = Instant::now();
+        self.count_waiting();
         let passed = if self.input.is_empty() {
             self.guard.pass(bytes)
         } else {
@@ -123,6 +130,31 @@ impl GuardedStream {
         if self.input.is_empty() {
             self.input = BytesMut::new();
         }
+        self.note_head();
+    }
+
+    /// A head has one deadline, however many pieces it comes in.
+    fn note_head(&mut self) {
+        if self.guard.phase() != Phase::Head {
+            self.head = None;
+        } else if self
+            .head
+            .is_none_or(|(number, _)| number != self.guard.heads())
+        {
+            self.head = Some((self.guard.heads(), self.active));
+        }
+    }
+
+    /// Only the time that the application waited for the client counts against a slow body.
+    fn count_waiting(&mut self) {
+        let waited = self.waiting.take().map(|since| self.active - since);
+        if self.guard.phase() != Phase::Body {
+            self.body = None;
+            return;
+        }
+        let before = self.guard.body_bytes();
+        let (_, total) = self.body.get_or_insert((before, Duration::ZERO));
+        *total += waited.unwrap_or_default();
     }
 
     fn follow(&mut self, step: Step) {
@@ -143,7 +175,8 @@ impl GuardedStream {
         if self.writing && !self.state.is_streaming() {
             return self.park(context);
         }
-        if !self.is_answering() || self.state.is_streaming() {
+        let is_whole = self.guard.phase() == Phase::Idle;
+        if !is_whole || !self.is_answering() || self.state.is_streaming() {
             return Poll::Ready(());
         }
         let deadline = ended.max(self.active) + HALF_CLOSE_GRACE;
@@ -156,7 +189,7 @@ impl GuardedStream {
         self.guard.heads() > self.state.answered()
     }
 
-    fn park(&mut self, context: &Context<'_>) -> Poll<()> {
+    fn park<T>(&mut self, context: &Context<'_>) -> Poll<T> {
         self.reader = Some(context.waker().clone());
         Poll::Pending
     }
@@ -165,7 +198,8 @@ impl GuardedStream {
     fn poll_late(&mut self, context: &mut Context<'_>) -> Poll<Late> {
         let limits = &self.shared.limits;
         match self.guard.phase() {
-            Phase::Idle if self.is_answering() || self.writing => Poll::Pending,
+            Phase::Idle if self.is_answering() => Poll::Pending,
+            Phase::Idle if self.writing => self.park(context),
             Phase::Idle => {
                 ready!(
                     self.read_timer
@@ -174,17 +208,13 @@ impl GuardedStream {
                 Poll::Ready(Late::Idle)
             }
             Phase::Head => {
-                ready!(
-                    self.read_timer
-                        .poll(self.active + limits.head_timeout, context)
-                );
+                let since = self.head.map_or(self.active, |(_, since)| since);
+                ready!(self.read_timer.poll(since + limits.head_timeout, context));
                 Poll::Ready(Late::Refuse("the request head did not arrive in time"))
             }
             Phase::Body => {
-                ready!(
-                    self.read_timer
-                        .poll(self.active + limits.body_timeout, context)
-                );
+                let since = *self.waiting.get_or_insert_with(Instant::now);
+                ready!(self.read_timer.poll(since + limits.body_timeout, context));
                 Poll::Ready(Late::Refuse("the request body did not arrive in time"))
             }
             Phase::Tunnel | Phase::Closed => Poll::Pending,
@@ -192,18 +222,13 @@ impl GuardedStream {
     }
 
     /// Whether a body that keeps dripping comes slower than the rate the limits ask for.
-    fn is_dripping(&mut self) -> bool {
-        if self.guard.phase() != Phase::Body {
-            self.body = None;
+    fn is_dripping(&self) -> bool {
+        let Some((before, waited)) = self.body.filter(|_| self.guard.phase() == Phase::Body) else {
             return false;
-        }
-        let (before, since) = *self
-            .body
-            .get_or_insert((self.guard.body_bytes(), self.active));
+        };
         let limits = &self.shared.limits;
-        let elapsed = self.active.saturating_duration_since(since);
-        elapsed > limits.body_grace
-            && (self.guard.body_bytes() - before) < limits.body_rate * elapsed.as_secs()
+        let received = self.guard.body_bytes() - before;
+        waited > limits.body_grace && received < limits.body_rate * waited.as_secs()
     }
 
     fn refuse(&mut self, reason: &'static str) {
@@ -264,7 +289,7 @@ impl Read for GuardedStream {
                 )));
             }
             if this.rejected {
-                return this.park(context).map(Ok);
+                return this.park(context);
             }
             if let Some(ended) = this.ended {
                 return this.poll_gone(ended, context).map(Ok);
@@ -321,11 +346,13 @@ impl Write for GuardedStream {
         Poll::Ready(Ok(()))
     }
 
-    /// A refused client is read from a little longer, so that a reset does not destroy its answer (RFC 9112 9.6).
+    /// A refused client, and one whose body nobody wanted, is read from a little longer, so that a reset does not
+    /// destroy its answer (RFC 9112 9.6).
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         ready!(Pin::new(&mut this.stream).poll_shutdown(context))?;
-        if !this.rejected && this.broken.is_none() {
+        let is_unread = matches!(this.guard.phase(), Phase::Body | Phase::Closed);
+        if !is_unread || this.ended.is_some() {
             return Poll::Ready(Ok(()));
         }
         let deadline = this.active + this.shared.limits.linger;

@@ -1,20 +1,17 @@
 //! A request as the dispatcher gets it: parsed, matched to its route, with the right to answer it.
 //!
-//! Its head lies in the buffer that the connection read it into. The answer takes the head back to the reactor, so
-//! that the buffer is free for the next request however long Ruby keeps the object; method and target stay.
+//! Its head lies in the buffer that the connection read it into. The answer takes the whole request back to the
+//! reactor, so that the buffer is free for the next one however long Ruby keeps its object; a [`Summary`] stays.
 
 use std::net::SocketAddr;
-use std::sync::LazyLock;
 
 use http::request::Parts;
-use http::{HeaderMap, Method, Uri, Version};
+use http::{Method, Version};
 
 use crate::event::RequestId;
 use crate::http::body::RequestBody;
 use crate::http::responder::Responder;
 use crate::http::routes::Captures;
-
-static NO_HEADERS: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
 
 /// Where a connection came from and arrived.
 #[derive(Debug, Clone, Copy)]
@@ -25,18 +22,13 @@ pub struct Peer {
     pub local: SocketAddr,
 }
 
-#[derive(Debug)]
-enum Head {
-    Whole(Box<Parts>),
-    Spent(Box<(Method, Version, Uri)>),
-}
-
 /// One request.
 #[derive(Debug)]
 pub struct Request {
     /// Its name within the process.
     pub id: RequestId,
-    head: Head,
+    /// Method, target, version and headers as they arrived.
+    pub head: Parts,
     /// The connection's two ends.
     pub peer: Peer,
     /// The number that the Ruby side gave the route.
@@ -49,73 +41,62 @@ pub struct Request {
     pub responder: Responder,
 }
 
-impl Request {
-    pub(crate) fn new(
-        id: RequestId,
-        head: Parts,
-        peer: Peer,
-        (route, captures): (u32, Captures),
-        body: RequestBody,
-        responder: Responder,
-    ) -> Self {
-        let head = Head::Whole(Box::new(head));
-        Self {
-            id,
-            head,
-            peer,
-            route,
-            captures,
-            body,
-            responder,
-        }
-    }
-
+/// What is still known of a request after its answer: enough for a log line.
+#[derive(Debug)]
+pub struct Summary {
+    /// Its name within the process.
+    pub id: RequestId,
     /// The method.
-    #[must_use]
-    pub fn method(&self) -> &Method {
-        match &self.head {
-            Head::Whole(parts) => &parts.method,
-            Head::Spent(spent) => &spent.0,
-        }
-    }
-
+    pub method: Method,
     /// The protocol version.
+    pub version: Version,
+    /// The connection's two ends.
+    pub peer: Peer,
+    /// The number that the Ruby side gave the route.
+    pub route: u32,
+    target: Box<str>,
+    path: usize,
+}
+
+impl Request {
+    /// Path and query as they arrived; `*` for OPTIONS of the whole server.
     #[must_use]
-    pub fn version(&self) -> Version {
-        match &self.head {
-            Head::Whole(parts) => parts.version,
-            Head::Spent(spent) => spent.1,
-        }
+    pub fn target(&self) -> &str {
+        let target = self.head.uri.path_and_query();
+        target.map_or("*", http::uri::PathAndQuery::as_str)
     }
 
-    /// The target as it arrived.
+    /// What stays when the request is given back.
     #[must_use]
-    pub fn uri(&self) -> &Uri {
-        match &self.head {
-            Head::Whole(parts) => &parts.uri,
-            Head::Spent(spent) => &spent.2,
+    pub fn summary(&self) -> Summary {
+        Summary {
+            id: self.id,
+            method: self.head.method.clone(),
+            version: self.head.version,
+            peer: self.peer,
+            route: self.route,
+            target: self.target().into(),
+            path: self.head.uri.path().len(),
         }
     }
+}
 
-    /// The header fields; none once the request is answered.
+impl Summary {
+    /// Path and query as they arrived.
     #[must_use]
-    pub fn headers(&self) -> &HeaderMap {
-        match &self.head {
-            Head::Whole(parts) => &parts.headers,
-            Head::Spent(_) => &NO_HEADERS,
-        }
+    pub fn target(&self) -> &str {
+        &self.target
     }
 
-    /// Gives the head up, keeping copies of method and target.
-    pub fn release_head(&mut self) -> Option<Box<Parts>> {
-        let Head::Whole(parts) = &self.head else {
-            return None;
-        };
-        let target = parts.uri.to_string().parse().unwrap_or_default();
-        let spent = (parts.method.clone(), parts.version, target);
-        match std::mem::replace(&mut self.head, Head::Spent(Box::new(spent))) {
-            Head::Whole(parts) => Some(parts),
-            Head::Spent(_) => None,
-        }
+    /// The path, still percent-encoded.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        self.target.get(..self.path).unwrap_or(&self.target)
+    }
+
+    /// The query, without its question mark.
+    #[must_use]
+    pub fn query(&self) -> &str {
+        self.target.get(self.path + 1..).unwrap_or("")
     }
 }

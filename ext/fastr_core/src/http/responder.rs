@@ -10,12 +10,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use http::request::Parts;
 use http_body::{Body, Frame};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::error::Error;
 use crate::event::{Completer, Outcome};
+use crate::http::request::Request;
 
 /// Above this many queued bytes a writer should wait until the client took some.
 pub const HIGH_WATER: usize = 256 * 1024;
@@ -34,22 +34,31 @@ pub enum Answer {
 /// One thing for the reactor to do with an answer.
 #[derive(Debug)]
 pub enum Delivery {
-    /// Give this answer to the waiting connection, and the request's head back to its buffer.
-    Answer(oneshot::Sender<Answer>, Answer, Option<Box<Parts>>),
-    /// Append a piece to a streamed answer; the last one brings the request's head back.
-    Piece(mpsc::UnboundedSender<Piece>, Piece, Option<Box<Parts>>),
+    /// Give this answer to the waiting connection, and the request back, to be dropped where it was made.
+    Answer(oneshot::Sender<Answer>, Answer, Option<Box<Request>>),
+    /// Append a piece to a streamed answer; the last one brings the request back.
+    Piece(mpsc::UnboundedSender<Piece>, Piece, Option<Box<Request>>),
 }
 
 impl Delivery {
+    /// Lets the request travel along, see [`crate::http::request`].
+    #[must_use]
+    pub fn with(mut self, request: Box<Request>) -> Self {
+        match &mut self {
+            Delivery::Answer(_, _, spent) | Delivery::Piece(_, _, spent) => *spent = Some(request),
+        }
+        self
+    }
+
     pub(crate) fn perform(self) {
         // A receiver that is gone means that the client is: its own guard reports that.
         match self {
-            Delivery::Answer(sender, answer, head) => {
-                drop(head);
+            Delivery::Answer(sender, answer, spent) => {
+                drop(spent);
                 drop(sender.send(answer));
             }
-            Delivery::Piece(sender, piece, head) => {
-                drop(head);
+            Delivery::Piece(sender, piece, spent) => {
+                drop(spent);
                 drop(sender.send(piece));
             }
         }
@@ -89,17 +98,13 @@ impl Responder {
         self.0.as_ref().is_some_and(|sender| !sender.is_closed())
     }
 
-    /// Answers with a whole response. The request's head travels with it, see [`crate::http::request`].
+    /// Answers with a whole response.
     ///
     /// # Errors
     /// [`Error::AlreadySent`] on the second answer.
-    pub fn whole(
-        &mut self,
-        response: http::Response<Bytes>,
-        head: Option<Box<Parts>>,
-    ) -> Result<Delivery, Error> {
+    pub fn whole(&mut self, response: http::Response<Bytes>) -> Result<Delivery, Error> {
         let sender = self.0.take().ok_or(Error::AlreadySent)?;
-        Ok(Delivery::Answer(sender, Answer::Whole(response), head))
+        Ok(Delivery::Answer(sender, Answer::Whole(response), None))
     }
 
     /// Answers with a head; the body goes through the returned stream.
@@ -179,9 +184,9 @@ impl ResponseStream {
 
     /// Ends the body, or breaks it off.
     #[must_use]
-    pub fn end(&self, complete: bool, head: Option<Box<Parts>>) -> Delivery {
+    pub fn end(&self, complete: bool) -> Delivery {
         let piece = if complete { Piece::End } else { Piece::Abort };
-        Delivery::Piece(self.pieces.clone(), piece, head)
+        Delivery::Piece(self.pieces.clone(), piece, None)
     }
 
     /// Completes once less than the low-water mark is queued, or the client left.

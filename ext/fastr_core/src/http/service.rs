@@ -9,13 +9,16 @@ use std::time::Instant;
 
 use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt;
-use http::header::{ALLOW, CONNECTION, CONTENT_TYPE, HOST, HeaderValue, RETRY_AFTER};
-use http::{HeaderMap, Method, Response, StatusCode};
+use http::header::{
+    ALLOW, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HOST, HeaderValue, RETRY_AFTER,
+    TRANSFER_ENCODING,
+};
+use http::{HeaderMap, Method, Response, StatusCode, Version};
 use hyper::body::Incoming;
 use tokio::sync::oneshot;
 
 use crate::error::Error;
-use crate::event::{Event, RequestId};
+use crate::event::Event;
 use crate::http::body::{self, Content, RequestBody, ResponseBody};
 use crate::http::connection::ConnectionState;
 use crate::http::guard::Rejection;
@@ -28,6 +31,9 @@ use crate::http::tracked::{InFlight, TrackedStream};
 
 /// Bodies up to this size are read before Ruby sees the request, so that an action finds them there.
 const INLINE_BODY: u64 = 64 * 1024;
+
+/// What `OPTIONS *` says of the server as a whole (RFC 9110 section 9.3.7).
+const METHODS: &str = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 
 /// One connection's service.
 pub(crate) struct Service {
@@ -62,6 +68,9 @@ impl Service {
             return rejected(&rejection);
         }
         let path = request.uri().path();
+        if path == "*" {
+            return not_allowed(&Method::OPTIONS, METHODS);
+        }
         if let Some(files) = &self.shared.static_files {
             // Boxed, because the future of every request would be as large as that of the largest branch.
             let file = Box::pin(files.serve(request.method(), path, request.headers()));
@@ -90,10 +99,11 @@ impl Service {
         route: u32,
         captures: Captures,
     ) -> Response<Content> {
-        if self.shared.in_flight.load(Ordering::Acquire) >= self.shared.limits.max_in_flight {
-            return busy("the server has as many requests in flight as it allows");
+        if self.is_full() {
+            return busy(FULL);
         }
-        let (head, incoming) = request.into_parts();
+        let (mut head, incoming) = request.into_parts();
+        name_host(&mut head);
         let body = if hyper::body::Body::is_end_stream(&incoming) {
             Ok(RequestBody::empty())
         } else {
@@ -103,12 +113,32 @@ impl Service {
             Ok(body) => body,
             Err(error) => return failed(&error),
         };
+        // Others may have come while this one's body did.
+        if self.is_full() {
+            return busy(FULL);
+        }
         let (responder, answer) = Responder::new();
         let id = next_request_id();
-        let in_flight = InFlight::new(Arc::clone(&self.shared), id);
-        let request = Request::new(id, head, self.peer, (route, captures), body, responder);
+        let in_flight = InFlight::new(Arc::clone(&self.shared), id, body.clone());
+        let asked = Asked {
+            is_head: head.method == Method::HEAD,
+            is_http10: head.version == Version::HTTP_10,
+        };
+        let request = Request {
+            id,
+            head,
+            peer: self.peer,
+            route,
+            captures,
+            body,
+            responder,
+        };
         self.shared.reactor.emit(Event::Request(Box::new(request)));
-        self.wait(id, answer, in_flight).await
+        self.wait(asked, answer, in_flight).await
+    }
+
+    fn is_full(&self) -> bool {
+        self.shared.in_flight.load(Ordering::Acquire) >= self.shared.limits.max_in_flight
     }
 
     async fn request_body(
@@ -119,7 +149,9 @@ impl Service {
         let length = headers
             .get(http::header::CONTENT_LENGTH)
             .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-        if length.is_none_or(|length| length > INLINE_BODY) {
+        // A client that waits for 100 Continue gets it when the application asks for the body, not before.
+        let is_inline = length.is_some_and(|length| length <= INLINE_BODY);
+        if !is_inline || headers.contains_key(EXPECT) {
             return Ok(RequestBody::incoming(incoming, self.shared.limits.max_body));
         }
         let Some(first) = body::data(&mut incoming).await? else {
@@ -137,7 +169,7 @@ impl Service {
 
     async fn wait(
         &self,
-        _id: RequestId,
+        asked: Asked,
         mut answer: oneshot::Receiver<Answer>,
         mut in_flight: InFlight,
     ) -> Response<Content> {
@@ -152,10 +184,19 @@ impl Service {
         match answer.await {
             Some(Ok(Answer::Whole(response))) => {
                 in_flight.finish();
-                response.map(Content::whole)
+                let mut response = framed(response, asked.is_head).map(Content::whole);
+                if in_flight.body().is_unread() {
+                    response = closing(response);
+                }
+                response
             }
-            Some(Ok(Answer::Streamed(response))) => {
+            Some(Ok(Answer::Streamed(mut response))) => {
                 self.connection.answer_streams();
+                response.headers_mut().remove(TRANSFER_ENCODING);
+                // Without chunks only the end of the connection ends a body of unknown length.
+                if asked.is_http10 && !response.headers().contains_key(CONTENT_LENGTH) {
+                    response = closing(response);
+                }
                 response.map(|body| Content::Streamed(TrackedStream::new(body, in_flight)))
             }
             Some(Err(_)) => {
@@ -165,6 +206,35 @@ impl Service {
             // Dropping `in_flight` unfinished tells the dispatcher to cancel what runs for this request.
             None => busy("no answer was given in time"),
         }
+    }
+}
+
+/// What the framing of the answer depends on.
+struct Asked {
+    is_head: bool,
+    is_http10: bool,
+}
+
+const FULL: &str = "the server has as many requests in flight as it allows";
+
+/// The framing is the server's: a length that is not the body's would let this answer run into the next one. Answers
+/// without a body to HEAD and with 304 may name the length of another (RFC 9110 section 8.6).
+fn framed(mut response: Response<Bytes>, is_head: bool) -> Response<Bytes> {
+    let may_name_another =
+        response.body().is_empty() && (is_head || response.status() == StatusCode::NOT_MODIFIED);
+    response.headers_mut().remove(TRANSFER_ENCODING);
+    if !may_name_another {
+        response.headers_mut().remove(CONTENT_LENGTH);
+    }
+    response
+}
+
+/// The authority of an absolute target takes the place of the Host field, for everyone who reads either (RFC 9112
+/// section 3.2.2).
+fn name_host(head: &mut http::request::Parts) {
+    let authority = head.uri.authority();
+    if let Some(host) = authority.and_then(|host| HeaderValue::from_str(host.as_str()).ok()) {
+        head.headers.insert(HOST, host);
     }
 }
 
@@ -180,7 +250,7 @@ fn rejected(rejection: &Rejection) -> Response<Content> {
     closing(plain(status, &format!("{status}: {}", rejection.reason)))
 }
 
-fn closing(mut response: Response<Content>) -> Response<Content> {
+fn closing<B>(mut response: Response<B>) -> Response<B> {
     response
         .headers_mut()
         .insert(CONNECTION, HeaderValue::from_static("close"));

@@ -11,6 +11,7 @@ use bytes::Bytes;
 use http_body::{Body, Frame};
 
 use crate::event::{Event, RequestId};
+use crate::http::body::RequestBody;
 use crate::http::responder::StreamBody;
 use crate::http::server::Shared;
 
@@ -18,17 +19,24 @@ use crate::http::server::Shared;
 pub(crate) struct InFlight {
     shared: Arc<Shared>,
     id: RequestId,
+    body: RequestBody,
     finished: bool,
 }
 
 impl InFlight {
-    pub(crate) fn new(shared: Arc<Shared>, id: RequestId) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, id: RequestId, body: RequestBody) -> Self {
         shared.in_flight.fetch_add(1, Ordering::AcqRel);
         Self {
             shared,
             id,
+            body,
             finished: false,
         }
+    }
+
+    /// The body of the request.
+    pub(crate) fn body(&self) -> &RequestBody {
+        &self.body
     }
 
     pub(crate) fn finish(&mut self) {
@@ -38,6 +46,7 @@ impl InFlight {
 
 impl Drop for InFlight {
     fn drop(&mut self) {
+        self.body.abandon();
         self.shared.in_flight.fetch_sub(1, Ordering::AcqRel);
         if !self.finished {
             self.shared.reactor.emit(Event::Closed(self.id));
