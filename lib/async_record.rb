@@ -150,8 +150,8 @@ module AsyncRecord
       settle ? gather.settle : gather.values
     end
 
-    # Sets what happens to an error that a callback form had no path for. Without it the dispatcher gets the error, which
-    # fails the request.
+    # Sets what happens to an error that a callback form had no path for. Without it the dispatcher gets the error,
+    # which fails the request.
     #
     # @yieldparam error [StandardError]
     # @return [void]

@@ -4,10 +4,11 @@
 desc "Run the specs of every example"
 task :examples do
   FileList["examples/*/spec"].each do |folder|
+    puts "== #{folder}"
     library = [File.join(NativeBuild::ROOT, "lib"), ENV.fetch("RUBYLIB", nil)].compact.join(":")
     Dir.chdir(File.dirname(folder)) do
       sh({ "RUBYLIB" => library, "PATH" => "#{NativeBuild::ROOT}/exe:#{ENV.fetch('PATH')}" },
-         RbConfig.ruby, "-S", "rspec", "--options", File::NULL, "spec")
+         RbConfig.ruby, "-S", "rspec", "--options", File::NULL, "spec", verbose: false)
     end
   end
 end

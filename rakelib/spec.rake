@@ -26,6 +26,6 @@ namespace :spec do
 
     environment = { "PATH" => "#{NativeBuild::ROOT}/exe:#{ENV.fetch('PATH')}",
                     "RUBYLIB" => [File.join(NativeBuild::ROOT, "lib"), ENV.fetch("RUBYLIB", nil)].compact.join(":") }
-    sh environment, RbConfig.ruby, script
+    sh environment, RbConfig.ruby, script, verbose: false
   end
 end

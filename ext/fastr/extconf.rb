@@ -21,6 +21,8 @@ library = "libfastr.#{RUBY_PLATFORM.include?('darwin') ? 'dylib' : 'so'}"
 File.write("Makefile", <<~MAKEFILE)
   sitearchdir = #{RbConfig::CONFIG['sitearchdir']}
   export RUBY = #{RbConfig.ruby}
+  # Set by RubyGems to the time of day, it would make cargo build SQLite anew each time.
+  unexport SOURCE_DATE_EPOCH
 
   all:
   \t#{cargo} build --locked --release -p fastr --manifest-path '#{root}/Cargo.toml' --target-dir '#{target}'

@@ -1,11 +1,15 @@
 # frozen_string_literal: true
 
-# Owns a record's values: reading, assigning with a cast to the column's type, and knowing what was changed.
+# Owns a record's values: reading them, and assigning them with a cast to the column's type.
 # A loaded record keeps its row in Rust until a value is asked for. Refuses names the table does not have.
+
+require_relative "changes"
 
 module AsyncRecord
   # The values of a record.
   module Attributes
+    include Changes
+
     # What concerns the class.
     module ClassMethods
       # @param name [String, Symbol]
@@ -93,56 +97,6 @@ module AsyncRecord
       @attributes[name] = value
     end
 
-    # @return [Boolean]
-    def changed?
-      !changes_now.empty?
-    end
-
-    # @return [Array<String>] names of what was changed since loading or saving
-    def changed
-      changes_now.keys
-    end
-
-    # @return [Hash{String => Array(Object, Object)}] old and new value
-    def changes
-      changes_now.to_h { |name, old| [name, [old, values[name]]] }
-    end
-
-    # @return [Hash{String => Array(Object, Object)}] what the last save wrote
-    def saved_changes
-      @saved_changes || {}
-    end
-    alias previous_changes saved_changes
-
-    # @param name [String, Symbol]
-    # @return [Boolean]
-    def attribute_changed?(name)
-      changes_now.key?(name.to_s)
-    end
-
-    # @param name [String, Symbol]
-    # @return [Object] the value before the change
-    def attribute_was(name)
-      changes_now.fetch(name.to_s) { values[name.to_s] }
-    end
-
-    # Says that a value was changed in place (`name << "x"`), which cannot be seen from outside. JSON documents need
-    # no telling.
-    #
-    # @param name [String, Symbol]
-    # @return [void]
-    def attribute_will_change!(name)
-      name = name.to_s
-      changes_hash[name] = values.fetch(name) { missing_attribute(name) }.dup unless changes_hash.key?(name)
-    end
-
-    # Takes all changes back.
-    # @return [void]
-    def restore_attributes
-      changes_now.each { |name, old| @attributes[name] = old }
-      clear_changes
-    end
-
     # @param name [String, Symbol]
     # @return [Boolean] false for nil, false, 0 and blank text
     def truthy_attribute?(name)
@@ -167,7 +121,8 @@ module AsyncRecord
 
     # @return [String]
     def inspect
-      "#<#{self.class.name || self.class.table_name} #{values.map { |name, value| "#{name}: #{value.inspect}" }.join(", ")}>"
+      shown = values.map { |name, value| "#{name}: #{value.inspect}" }
+      "#<#{self.class.name || self.class.table_name} #{shown.join(', ')}>"
     end
 
     # @return [Hash{String => Object}]
@@ -219,40 +174,6 @@ module AsyncRecord
       self.class.declared_defaults.each do |name, default|
         write_attribute(name, default.respond_to?(:call) ? default.call : default.dup)
       end
-    end
-
-    def note_change(name, old, value)
-      changed = changes_hash
-      if changed.key?(name)
-        changed.delete(name) if !@new_record && changed[name] == value
-      elsif @new_record || old != value
-        changed[name] = old
-      end
-    end
-
-    def changes_hash
-      @changed ||= {}
-    end
-
-    # Documents may have been changed in place: what they were is kept as text since they were first read.
-    def changes_now
-      changed = changes_hash
-      @documents&.each do |name, text|
-        next if changed.key?(name) || JSON.generate(@attributes[name]) == text
-
-        changed[name] = JSON.parse(text)
-      end
-      changed
-    end
-
-    def remember_document(name, value)
-      return if @new_record || (@documents && @documents.key?(name)) || changes_hash.key?(name)
-
-      (@documents ||= {})[name] = JSON.generate(value)
-    end
-
-    def clear_changes
-      @changed = @documents = nil
     end
 
     def missing_attribute(name)

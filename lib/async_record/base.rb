@@ -94,7 +94,7 @@ module AsyncRecord
         return super if equal?(Base) || abstract_class
 
         columns = known_table&.columns&.map { |column| "#{column.name}: #{column.kind}" }
-        columns ? "#{name || super}(#{columns.join(", ")})" : (name || super)
+        columns ? "#{name || super}(#{columns.join(', ')})" : (name || super)
       end
 
       private
@@ -119,7 +119,9 @@ module AsyncRecord
         return superclass.primary_key if superclass < Base && superclass.instance_variable_get(:@primary_key)
 
         table = known_table
-        table.primary_key.first if table && table.primary_key.one? && !table["id"]
+        return if table.nil? || table["id"]
+
+        table.primary_key.first if table.primary_key.one?
       end
     end
   end

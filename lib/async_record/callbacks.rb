@@ -70,7 +70,8 @@ module AsyncRecord
       end
 
       def storing_hooks?
-        (EVENTS - [:validation]).any? { |event| %w[before after].any? { |moment| !hooks(:"#{moment}_#{event}").empty? } }
+        moments = (EVENTS - [:validation]).flat_map { |event| [:"before_#{event}", :"after_#{event}"] }
+        moments.any? { |moment| !hooks(moment).empty? }
       end
 
       def add_hooks(moment, methods, options, block)

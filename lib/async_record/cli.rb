@@ -13,6 +13,7 @@ module AsyncRecord
   # @example
   #   exit AsyncRecord::CLI.run(["migrate"])
   class CLI
+    # Names and what they do.
     COMMANDS = {
       "create" => "make the database",
       "drop" => "remove the database",
@@ -63,8 +64,8 @@ module AsyncRecord
 
       public_send(command, *rest)
       0
-    rescue Error, OptionParser::ParseError, SystemCallError => e
-      @err.puts("fastr db: #{e.message}")
+    rescue Error, OptionParser::ParseError, SystemCallError => error
+      @err.puts("fastr db: #{error.message}")
       1
     end
 
@@ -76,7 +77,7 @@ module AsyncRecord
       FileUtils.mkdir_p(File.dirname(path))
       existed = File.exist?(path)
       database.query("SELECT 1")
-      @out.puts("#{path} #{existed ? "exists" : "created"}")
+      @out.puts("#{path} #{existed ? 'exists' : 'created'}")
     end
 
     # Removes the database.
@@ -86,7 +87,7 @@ module AsyncRecord
       path = sqlite_path
       files = [path, "#{path}-wal", "#{path}-shm"].select { |file| File.exist?(file) }
       FileUtils.rm(files)
-      @out.puts("#{path} #{files.empty? ? "does not exist" : "removed"}")
+      @out.puts("#{path} #{files.empty? ? 'does not exist' : 'removed'}")
     end
 
     # Runs what has not run yet.

@@ -5,23 +5,14 @@
 # Refuses to run anything and to decide what a relation means.
 
 require "set"
+require_relative "statement"
+require_relative "compiler/comparisons"
 
 module AsyncRecord
-  # SQL text and the values for its placeholders.
-  class Statement
-    # @return [String]
-    attr_reader :sql
-    # @return [Array]
-    attr_reader :binds
-
-    def initialize(sql, binds)
-      @sql = sql
-      @binds = binds
-    end
-  end
-
   # Writes one statement. Subqueries write into the same buffer, so that numbered placeholders stay right.
   class Compiler
+    include Comparisons
+
     # Enough for most statements, so that the buffer does not grow in steps.
     CAPACITY = 500
     private_constant :CAPACITY
@@ -137,22 +128,6 @@ module AsyncRecord
       end
     end
 
-    # @param name [Symbol, String]
-    # @return [void]
-    def comparison(name, value)
-      case value
-      when String, Integer then equality(name, value)
-      when nil then @buffer << column(name) << " IS NULL"
-      when Array then list(name, value)
-      when Range then range(name, value)
-      when Relation then subquery_list(name, value)
-      when Sql
-        @buffer << column(name) << " = "
-        parenthesized { expression(value) }
-      else equality(name, value)
-      end
-    end
-
     # Writes a relation as a subquery, without its parentheses.
     # @return [void]
     def subquery(relation, default_columns = nil)
@@ -161,11 +136,6 @@ module AsyncRecord
     end
 
     private
-
-    def equality(name, value)
-      @buffer << column(name) << " = "
-      bind(comparable(name, value))
-    end
 
     def other_column(name)
       return name.text if name.is_a?(Sql)
@@ -192,86 +162,12 @@ module AsyncRecord
       raise UnknownColumn, "#{@table_name} has no column #{name.inspect}#{near && "; did you mean #{near.inspect}?"}"
     end
 
-    # A number that no column can hold still compares rightly as a Float.
-    def comparable(name, value)
-      value = cast(name, value)
-      value.is_a?(Integer) && value.bit_length > 63 ? value.to_f : value
-    end
-
     def cast(name, value)
       kind = @table && @table[name]&.kind
       return value if kind.nil? || kind == :any || value.nil?
 
       value = value.id if value.is_a?(Base)
       kind == :json && !value.is_a?(String) ? JSON.generate(value) : Type.cast(kind, value)
-    end
-
-    def list(name, values)
-      ranges, plain = values.partition { |value| value.is_a?(Range) }
-      present = plain.compact
-      choices = ranges.map { |one| -> { range(name, one) } }
-      choices << -> { members(name, present) } unless present.empty?
-      choices << -> { @buffer << column(name) << " IS NULL" } if present.size < plain.size
-      write_choices(name, choices)
-    end
-
-    def write_choices(name, choices)
-      case choices.size
-      when 0
-        column(name)
-        @buffer << "1=0"
-      when 1 then choices.first.call
-      else parenthesized { join(choices, " OR ", &:call) }
-      end
-    end
-
-    def members(name, values)
-      values = values.map { |value| comparable(name, value) }
-      if @dialect.array_binds?
-        @buffer << column(name) << " = ANY("
-        @binds << values.map { |value| @dialect.bind(value) }
-        @buffer << @dialect.placeholder(@binds.size) << ")"
-      else
-        @buffer << column(name) << " IN "
-        parenthesized { join(@dialect.pad(values), ", ") { |value| bind(value) } }
-      end
-    end
-
-    def range(name, range)
-      low = range.begin
-      high = range.end
-      low = nil if infinite?(low)
-      high = nil if infinite?(high)
-      return open_range(name, low, high, range.exclude_end?) if low.nil? || high.nil? || range.exclude_end?
-
-      @buffer << column(name) << " BETWEEN "
-      bind(comparable(name, low))
-      @buffer << " AND "
-      bind(comparable(name, high))
-    end
-
-    def open_range(name, low, high, exclusive)
-      return @buffer << "1=1" if low.nil? && high.nil?
-
-      @buffer << "("
-      edge(name, " >= ", low) unless low.nil?
-      @buffer << " AND " unless low.nil? || high.nil?
-      edge(name, exclusive ? " < " : " <= ", high) unless high.nil?
-      @buffer << ")"
-    end
-
-    def edge(name, operator, value)
-      @buffer << column(name) << operator
-      bind(comparable(name, value))
-    end
-
-    def infinite?(edge)
-      edge.is_a?(Float) && edge.infinite?
-    end
-
-    def subquery_list(name, relation)
-      @buffer << column(name) << " IN "
-      parenthesized { subquery(relation, [relation.model.primary_key]) }
     end
 
     def fragment_value(value)
@@ -300,7 +196,7 @@ module AsyncRecord
       raise FragmentError, "no placeholder for :#{surplus.first}" unless surplus.empty?
     end
   end
-  private_constant :Compiler, :Statement
+  private_constant :Compiler
 end
 
 require_relative "compiler/select"

@@ -37,7 +37,7 @@ module AsyncRecord
       private
 
       def url_from(options)
-        login = [options[:user], options[:password]].compact.map { |part| URI.encode_www_form_component(part) }.join(":")
+        login = options.values_at(:user, :password).compact.map { |part| URI.encode_www_form_component(part) }.join(":")
         host = options[:host] || "127.0.0.1"
         port = options[:port] || default_port
         "#{protocol}://#{"#{login}@" unless login.empty?}#{host}:#{port}/#{options[:database]}"

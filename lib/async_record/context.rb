@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
 # Owns what belongs to the running fiber: its open transactions and the scope of a class method called on a relation.
-# Since Ruby 3.2 that is fiber storage, which inner fibers (Enumerators) inherit. Ruby 3.1 has none: there a plain
-# thread uses a thread variable, which its Enumerators share, and a thread with a fiber scheduler a fiber-local, which
-# they do not; a transaction is handed to them with `using(tx)`. Work started in a new fiber takes a copy along.
+# A thread with a fiber scheduler keeps it in a fiber-local; any other thread in a thread variable, which its
+# Enumerators share. Ruby's own fiber storage is not used: a fiber that the dispatcher makes while another one waits
+# would inherit that one's transaction. Work started in a new fiber takes a copy along.
 # Refuses to be shared: a context is replaced, never changed, so that a copy stays what it was.
 
 module AsyncRecord
@@ -14,22 +14,9 @@ module AsyncRecord
     private_constant :KEY, :EMPTY
 
     class << self
-      if Fiber.respond_to?(:[])
-        def current
-          Fiber[KEY] || EMPTY
-        end
-
-        def replace(values)
-          Fiber[KEY] = values
-        end
-      else
-        def current
-          (Fiber.scheduler ? Thread.current[KEY] : Thread.current.thread_variable_get(KEY)) || EMPTY
-        end
-
-        def replace(values)
-          Fiber.scheduler ? Thread.current[KEY] = values : Thread.current.thread_variable_set(KEY, values)
-        end
+      # @return [Hash] frozen
+      def current
+        (Fiber.scheduler ? Thread.current[KEY] : Thread.current.thread_variable_get(KEY)) || EMPTY
       end
 
       # @param key [Object] a database or a model
@@ -48,6 +35,12 @@ module AsyncRecord
         replace(before)
       end
 
+      # @yield without any values: what is called back later belongs to no transaction but the one it names
+      # @return [Object] what the block returns
+      def outside(&block)
+        within(EMPTY, &block)
+      end
+
       # @yield with another fiber's values
       # @return [Object] what the block returns
       def within(values)
@@ -56,6 +49,14 @@ module AsyncRecord
         yield
       ensure
         replace(before)
+      end
+
+      private
+
+      # No value at all is left behind where there is nothing to remember.
+      def replace(values)
+        values = nil if values.empty?
+        Fiber.scheduler ? Thread.current[KEY] = values : Thread.current.thread_variable_set(KEY, values)
       end
     end
   end

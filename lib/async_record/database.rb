@@ -21,7 +21,9 @@ module AsyncRecord
     }.freeze
     # What the driver of this release speaks.
     DRIVERS = [:sqlite].freeze
-    COMING = { postgresql: "PostgreSQL comes with version 0.2", mysql: "MySQL and MariaDB come with version 0.2" }.freeze
+    COMING = {
+      postgresql: "PostgreSQL comes with version 0.2", mysql: "MySQL and MariaDB come with version 0.2"
+    }.freeze
     DDL = /\A\s*(?:create|alter|drop)\b/i
     NONE = [].freeze
     OPTIONS = { rows: {}.freeze, json: { shape: :json }.freeze }.freeze
@@ -99,8 +101,8 @@ module AsyncRecord
       result = Instrumentation.active? ? observed(sql, binds, options) : submit(sql, binds, options)
       schema.forget if DDL.match?(sql)
       result
-    rescue QueryError => e
-      schema.forget if e.instance_of?(QueryError)
+    rescue QueryError => error
+      schema.forget if error.instance_of?(QueryError)
       raise
     end
 
@@ -114,13 +116,46 @@ module AsyncRecord
       pending = Context[Pending]
       return Fastr::Completion.await { |sink| yield pool, sink } unless pending
 
+      Fastr::Completion.await do |sink|
+        yield pool, sink
+        pending.sink = sink
+      end
+    ensure
+      pending.sink = nil if pending
+    end
+
+    # Like {complete}, for what must be known to its end: who is interrupted meanwhile (the client left) waits on.
+    #
+    # @return [Array(Object, StandardError)] the result, and the interruption if there was one
+    # @api private
+    def complete_surely(&submit)
+      return [complete(&submit), nil] unless Fastr::Dispatcher.on_dispatcher?
+
+      completion = started(&submit)
       begin
-        Fastr::Completion.await do |sink|
-          yield pool, sink
-          pending.sink = sink
-        end
-      ensure
-        pending.sink = nil
+        [completion.await, nil]
+      rescue Fastr::DisconnectedError, Fastr::CancelledError => error
+        raise unless completion.pending?
+
+        [completion.await, error]
+      end
+    end
+
+    # Like {complete}, for what must not be left lying about: a result that comes too late goes to `abandoned`.
+    #
+    # @param abandoned [Proc]
+    # @return [Object]
+    # @api private
+    def complete_or_abandon(abandoned, &submit)
+      return complete(&submit) unless Fastr::Dispatcher.on_dispatcher?
+
+      completion = started(&submit)
+      begin
+        interruptible(completion.id) { completion.await }
+      rescue StandardError
+        completion.callback(&abandoned).errback { nil }
+        completion.cancel
+        raise
       end
     end
 
@@ -159,6 +194,20 @@ module AsyncRecord
     end
 
     private
+
+    # Lets the promise that the running work belongs to stop it.
+    def interruptible(sink)
+      pending = Context[Pending]
+      pending.sink = sink if pending
+      yield
+    ensure
+      pending.sink = nil if pending
+    end
+
+    def started
+      pool = self.pool
+      Fastr::Completion.start { |sink| yield pool, sink }
+    end
 
     def scheme
       name = url[/\A([a-z][a-z0-9+]*):/i, 1]

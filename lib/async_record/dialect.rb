@@ -91,7 +91,7 @@ module AsyncRecord
 
     # @return [String] one ORDER BY term
     def order_term(column, direction, nulls)
-      "#{column}#{direction == :desc ? " DESC" : " ASC"}#{nulls && " NULLS #{nulls.to_s.upcase}"}"
+      "#{column}#{direction == :desc ? ' DESC' : ' ASC'}#{nulls && " NULLS #{nulls.to_s.upcase}"}"
     end
 
     # @return [Boolean] whether INSERT, UPDATE and DELETE may end in RETURNING
@@ -108,10 +108,10 @@ module AsyncRecord
     # @param updates [Array<String>, nil] quoted columns to overwrite; nil skips the row
     # @return [String] the clause after VALUES
     def upsert_clause(conflict, updates)
-      target = conflict.empty? ? "" : " (#{conflict.join(", ")})"
+      target = conflict.empty? ? "" : " (#{conflict.join(', ')})"
       return " ON CONFLICT#{target} DO NOTHING" if updates.nil? || updates.empty?
 
-      " ON CONFLICT#{target} DO UPDATE SET #{updates.map { |column| "#{column} = excluded.#{column}" }.join(", ")}"
+      " ON CONFLICT#{target} DO UPDATE SET #{updates.map { |column| "#{column} = excluded.#{column}" }.join(', ')}"
     end
 
     # @return [String] the part after the table for a row of nothing but defaults
@@ -204,7 +204,7 @@ require_relative "dialect/postgresql"
 require_relative "dialect/mysql"
 
 module AsyncRecord
-  class Dialect
+  class Dialect # rubocop:disable Style/Documentation -- documented above; its subclasses had to come first
     BY_NAME = { sqlite: SQLite.new, postgresql: PostgreSQL.new, mysql: MySQL.new }.freeze
     private_constant :BY_NAME
 

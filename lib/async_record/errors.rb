@@ -65,7 +65,7 @@ module AsyncRecord
     # @param record [AsyncRecord::Base, String, nil]
     def initialize(record = nil, **options)
       @record = record.respond_to?(:errors) ? record : nil
-      super(@record ? "Validation failed: #{@record.errors.full_messages.join(", ")}" : record, **options)
+      super(@record ? "Validation failed: #{@record.errors.full_messages.join(', ')}" : record, **options)
     end
   end
 

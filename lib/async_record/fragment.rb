@@ -10,7 +10,7 @@ module AsyncRecord
   # Splits SQL text at its placeholders.
   class Fragment
     CACHE_LIMIT = 1000
-    PLAIN = /[^'"`?:$\-\/;()\w]+/
+    PLAIN = %r{[^'"`?:$\-/;()\w]+}
     WORD = /\w+(?:\$\w*)*/
     STRING = /'(?:[^']|'')*'/
     ESCAPE_STRING = /'(?:[^'\\]|''|\\.)*'/m
@@ -90,10 +90,11 @@ module AsyncRecord
     end
 
     def step
-      if (plain = @scanner.scan(PLAIN)) then @buffer << plain
-      elsif (word = @scanner.scan(WORD)) then read_word(word)
-      else read_special
-      end
+      plain = @scanner.scan(PLAIN)
+      return @buffer << plain if plain
+
+      word = @scanner.scan(WORD)
+      word ? read_word(word) : read_special
     end
 
     # E'…' of PostgreSQL has backslash escapes; every other string has only doubled quotes.
@@ -108,14 +109,20 @@ module AsyncRecord
       case @scanner.peek(1)
       when "'" then take(@string, "an unterminated string")
       when '"', "`" then take(NAMES, "an unterminated quoted name")
-      when "-" then @scanner.scan(LINE_COMMENT) ? @buffer << " " : copy
-      when "/" then @scanner.check(/\/\*/) ? skip_block_comment : copy
+      when "-", "/" then read_comment
       when "$" then @scanner.check(DOLLAR_OPEN) ? take_dollar_quote : copy
       when "?" then read_question
       when ":" then read_colon
       when ";" then read_semicolon
       else read_parenthesis
       end
+    end
+
+    # Comments are dropped: one must not swallow what follows the fragment.
+    def read_comment
+      return @buffer << " " if @scanner.skip(LINE_COMMENT)
+
+      @scanner.check(%r{/\*}) ? skip_block_comment : copy
     end
 
     def read_question
@@ -183,11 +190,11 @@ module AsyncRecord
       @buffer << tag << body
     end
 
-    # Comments nest in PostgreSQL. They are dropped: a comment must not swallow what follows the fragment.
+    # They nest in PostgreSQL.
     def skip_block_comment
       depth = 0
       loop do
-        mark = @scanner.scan_until(/\/\*|\*\//) || refuse("an unterminated comment")
+        mark = @scanner.scan_until(%r{/\*|\*/}) || refuse("an unterminated comment")
         depth += mark.end_with?("/*") ? 1 : -1
         break @buffer << " " if depth.zero?
       end

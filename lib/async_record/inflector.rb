@@ -60,7 +60,7 @@ module AsyncRecord
 
     # Words that end in a single s: a few singulars take "es", everything else is a plural already.
     def irregular_s(word)
-      word.match?(/(?:us|is|as)\z/) ? "#{word.sub(/is\z/, "")}es" : word
+      word.match?(/(?:us|is|as)\z/) ? "#{word.sub(/is\z/, '')}es" : word
     end
 
     def regular_singular(word)

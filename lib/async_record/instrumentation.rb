@@ -30,7 +30,8 @@ module AsyncRecord
 
       # @return [Proc] to be given to {unsubscribe}
       def subscribe(kind, &block)
-        raise ArgumentError, "there are events of kind #{KINDS.join(", ")}, not #{kind.inspect}" unless KINDS.include?(kind)
+        known = KINDS.join(", ")
+        raise ArgumentError, "there are events of kind #{known}, not #{kind.inspect}" unless KINDS.include?(kind)
         raise ArgumentError, "subscribe needs a block" unless block
 
         @subscribers = [*@subscribers, block].freeze
@@ -47,17 +48,17 @@ module AsyncRecord
       def measure(database, sql, binds)
         started = now
         result = yield
-      rescue StandardError => e
-        publish(database, sql, binds, started, 0, e)
+      rescue StandardError => error
+        publish(database, sql, binds, started, error: error)
         raise
       else
-        publish(database, sql, binds, started, size_of(result), nil)
+        publish(database, sql, binds, started, rows: size_of(result))
         result
       end
 
       private
 
-      def publish(database, sql, binds, started, rows, error)
+      def publish(database, sql, binds, started, rows: 0, error: nil)
         event = Event.new(sql: sql, binds: binds, duration_ms: (now - started) * 1000, rows: rows, error: error,
                           database: database).freeze
         @subscribers.each { |subscriber| notify(subscriber, event) }
@@ -65,8 +66,8 @@ module AsyncRecord
 
       def notify(subscriber, event)
         subscriber.call(event)
-      rescue StandardError => e
-        warn "AsyncRecord: a subscriber raised #{e.class}: #{e.message}"
+      rescue StandardError => error
+        warn "AsyncRecord: a subscriber raised #{error.class}: #{error.message}"
       end
 
       def size_of(result)

@@ -62,8 +62,8 @@ module AsyncRecord
     # @raise [QueryError] if the database has no such table
     # @api private
     def table!
-      table || raise(QueryError.new("there is no table #{table_name} in #{database.inspect}; " \
-                                    "create it in a migration, or name another one with `self.table_name =`"))
+      table || raise(QueryError, "there is no table #{table_name} in #{database.inspect}; " \
+                                    "create it in a migration, or name another one with `self.table_name =`")
     end
 
     # @return [Dialect] the database's, or SQLite's while there is none
@@ -147,6 +147,7 @@ module AsyncRecord
       @last_defined = names
     end
 
+    # Gives a new class its module of readers.
     # @api private
     def prepare_loading
       @defined = {}
@@ -157,6 +158,7 @@ module AsyncRecord
       include @readers
     end
 
+    # Drops what was derived from the table.
     # @api private
     def forget_schema
       @learned = @kinds = @find_statement = nil

@@ -102,13 +102,13 @@ module AsyncRecord
     end
 
     def changed_message(script)
-      "#{script.path} was changed after it ran. Put it back and say the change in a new migration; or roll it back first " \
-        "with the old file. If only its form changed, delete its row in #{CHECKSUMS}."
+      "#{script.path} was changed after it ran. Put it back and say the change in a new migration; or roll it back " \
+        "first with the old file. If only its form changed, delete its row in #{CHECKSUMS}."
     end
 
     def missing_message(version)
-      "migration #{version} ran on this database, but #{@folder} has no file for it. Bring the file back; if it is gone " \
-        "for good, delete its row in #{CHECKSUMS}."
+      "migration #{version} ran on this database, but #{@folder} has no file for it. Bring the file back; if it is " \
+        "gone for good, delete its row in #{CHECKSUMS}."
     end
 
     def script_for(version)
@@ -123,11 +123,11 @@ module AsyncRecord
 
       milliseconds = (Process.clock_gettime(Process::CLOCK_MONOTONIC) - started) * 1000
       @out.puts("#{script.version} #{script.title}  #{direction}  #{milliseconds.round(1)} ms")
-    rescue Error => e
-      raise if e.is_a?(MigrationError)
+    rescue Error => error
+      raise if error.is_a?(MigrationError)
 
       kept = transaction?(script) ? "; nothing of it was kept" : "; what ran before the error stays"
-      raise MigrationError, "#{script.version} #{script.title} #{direction} failed: #{e.message}#{kept}"
+      raise MigrationError, "#{script.version} #{script.title} #{direction} failed: #{error.message}#{kept}"
     ensure
       @database.schema.forget
     end
@@ -152,8 +152,8 @@ module AsyncRecord
     def print_sql(script, direction)
       @out.puts("-- #{script.version} #{script.title} #{direction}")
       script.build(@database, out: @out).run(direction)
-      entry = direction == :up ? "INSERT INTO #{VERSIONS} (version) VALUES ('%s')" : "DELETE FROM #{VERSIONS} WHERE version = '%s'"
-      @out.puts("#{format(entry, script.version)};")
+      @out.puts("INSERT INTO #{VERSIONS} (version) VALUES ('#{script.version}');") if direction == :up
+      @out.puts("DELETE FROM #{VERSIONS} WHERE version = '#{script.version}';") if direction == :down
     end
 
     def enter(script)

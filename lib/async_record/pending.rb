@@ -45,26 +45,26 @@ module AsyncRecord
       listen(block) if block
     end
 
-    # @yieldparam value [Object] later, on the dispatcher; at once if the result is here
+    # @yieldparam value [Object] on the dispatcher, also when the result is here already
     # @return [self]
     def on_success(&block)
       state = @mutex.synchronize do
         @on_success << block if @state == :waiting
         @state
       end
-      block.call(@value) if state == :done
+      Fastr::Dispatcher.schedule { block.call(@value) } if state == :done
       self
     end
     alias callback on_success
 
-    # @yieldparam error [StandardError] later, on the dispatcher; at once if the error is here
+    # @yieldparam error [StandardError] on the dispatcher, also when the error is here already
     # @return [self]
     def on_error(&block)
       state = @mutex.synchronize do
         @on_error << block if @state == :waiting
         @state
       end
-      block.call(@error) if state == :failed
+      Fastr::Dispatcher.schedule { block.call(@error) } if state == :failed
       self
     end
     alias errback on_error
@@ -92,6 +92,7 @@ module AsyncRecord
     #
     # @return [self]
     def cancel
+      @detached = false
       settle(:failed, Cancelled.new("cancelled"))
       interrupt
       self
@@ -109,13 +110,14 @@ module AsyncRecord
       self
     end
 
+    # Does the work and settles.
     # @api private
     def run(work)
       return if settled?
 
       @work = Context.with(Pending, self) { work.call }
-    rescue StandardError => e
-      settle(:failed, e)
+    rescue StandardError => error
+      settle(:failed, error)
     else
       settle(:done, @work)
     end
@@ -158,7 +160,7 @@ module AsyncRecord
       end
       @timer&.cancel
       waiters.each { |queue| queue << true }
-      deliver(callbacks, result, waiters)
+      Fastr::Dispatcher.schedule { Context.outside { deliver(callbacks, result, waiters) } }
       true
     end
 
@@ -171,8 +173,11 @@ module AsyncRecord
       deliver(pending, result, waiters) unless pending.nil? || pending.empty?
     end
 
-    # A promise without callbacks keeps its error for await; a callback form without an error path must not.
+    # A promise without callbacks keeps its error for await; a callback form without an error path must not. That the
+    # client left or the reactor stopped is no error of the program's.
     def unclaimed(error)
+      return if error.is_a?(Fastr::CancelledError) || error.is_a?(Fastr::DisconnectedError)
+
       handler = AsyncRecord.error_handler
       raise error unless handler
 

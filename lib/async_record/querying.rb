@@ -35,7 +35,10 @@ module AsyncRecord
     # @return [Array<Base>, Pending]
     def find_by_sql(sql, *binds, **named, &block)
       sql, *binds = sql if sql.is_a?(Array)
-      named, binds = [binds.last, binds[0..-2]] if binds.last.is_a?(Hash)
+      if binds.last.is_a?(Hash)
+        named = binds.last
+        binds = binds[0..-2]
+      end
       work = -> { instantiate_all(database.rows(sql, binds, named)) }
       block ? Pending.spawn(block, &work) : work.call
     end
@@ -72,6 +75,7 @@ module AsyncRecord
     # @return [Class] this model's relation class, which knows its scopes
     attr_reader :relation_class
 
+    # Gives a new class its class of relations.
     # @api private
     def prepare_querying
       parent = superclass.respond_to?(:relation_class) && superclass.relation_class

@@ -8,6 +8,7 @@ require_relative "condition"
 require_relative "fragment"
 require_relative "compiler"
 require_relative "relation/names"
+require_relative "relation/combining"
 require_relative "relation/execution"
 require_relative "relation/finders"
 require_relative "relation/calculations"
@@ -28,6 +29,7 @@ module AsyncRecord
   class Relation
     include Enumerable
     include Names
+    include Combining
     include Execution
     include Finders
     include Calculations
@@ -40,6 +42,7 @@ module AsyncRecord
 
     # @return [Class] the model
     attr_reader :model
+    # The parts, for the compiler.
     # @api private
     attr_reader :conditions, :havings, :orders, :groups, :selections, :join_sources, :limit_value, :offset_value,
                 :lock_mode, :transaction, :timeout_value
@@ -72,36 +75,6 @@ module AsyncRecord
     def not(condition = nil, *binds, **named)
       nodes = nodes_for(condition, binds, named)
       nodes.empty? ? self : with(:@conditions, [*@conditions, Condition::Not.new(nodes)].freeze)
-    end
-
-    # Either these conditions or the other relation's.
-    #
-    # @param other [Relation] of the same model, equal in all but its conditions
-    # @return [Relation]
-    def or(other)
-      check_same_shape(other)
-      return self if @conditions.empty?
-      return other.with_conditions_of(other) if other.conditions.empty?
-
-      either = Condition::Any.new([Condition::All.new(@conditions), Condition::All.new(other.conditions)])
-      with(:@conditions, [either].freeze)
-    end
-
-    # These conditions and the other relation's.
-    #
-    # @param other [Relation]
-    # @return [Relation]
-    def and(other)
-      check_same_shape(other)
-      with(:@conditions, (@conditions + other.conditions).freeze)
-    end
-
-    # Everything the other relation says, on top of what this one says.
-    #
-    # @param other [Relation] of the same model
-    # @return [Relation]
-    def merge(other)
-      other.merged_into(self)
     end
 
     # Sorts. Names sort ascending; a Hash says the direction, or `{ desc: …, nulls: :last }` in full.
@@ -157,7 +130,7 @@ module AsyncRecord
     end
 
     # @return [Relation] without repeated rows
-    def distinct(value = true)
+    def distinct(value = true) # rubocop:disable Style/OptionalBooleanParameter -- as ActiveRecord has it
       with(:@distinct, value)
     end
 
@@ -189,7 +162,7 @@ module AsyncRecord
 
     # Locks the rows read until the transaction ends, where the database has row locks (SQLite has none).
     # @return [Relation]
-    def lock(mode = true)
+    def lock(mode = true) # rubocop:disable Style/OptionalBooleanParameter -- as ActiveRecord has it
       raise UnsafeSql, "lock takes true or AsyncRecord.sql(\"FOR …\")" unless mode == true || mode.is_a?(Sql)
 
       with(:@lock_mode, mode)
@@ -255,33 +228,11 @@ module AsyncRecord
 
     protected
 
-    # What the other relation needs to know for `or` and `and`.
-    def shape
-      [@model, @limit_value, @offset_value, @groups, @havings, @join_sources]
-    end
-
     # A copy with one thing changed.
     def with(name, value)
       copy = dup
       copy.instance_variable_set(name, value)
       copy.freeze
-    end
-
-    def with_conditions_of(other)
-      with(:@conditions, other.conditions)
-    end
-
-    def merged_into(base)
-      merged = { :@conditions => conditions, :@havings => havings, :@groups => groups, :@join_sources => join_sources }
-      result = merged.reduce(base) { |relation, (name, added)| relation.append(name, added) }
-      replaced = { :@orders => orders.empty? ? nil : orders, :@selections => selections, :@limit_value => limit_value,
-                   :@offset_value => offset_value, :@lock_mode => lock_mode, :@transaction => transaction,
-                   :@distinct => distinct? || nil, :@none => @none || nil }
-      replaced.compact.reduce(result) { |relation, (name, value)| relation.with(name, value) }
-    end
-
-    def append(name, added)
-      added.empty? ? self : with(name, (instance_variable_get(name) + added).freeze)
     end
 
     private
@@ -290,12 +241,6 @@ module AsyncRecord
       return Condition.build(named, EMPTY, {}) if condition.nil?
 
       Condition.build(condition, binds, named)
-    end
-
-    def check_same_shape(other)
-      return if other.is_a?(Relation) && shape == other.shape
-
-      raise ArgumentError, "or and and take a relation of #{model} with the same limit, offset, group and joins"
     end
 
     def narrowed(limit: nil, offset: nil, order: nil)

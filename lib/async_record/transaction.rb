@@ -29,7 +29,7 @@ module AsyncRecord
       # @api private
       def run(database, within: nil, **options, &block)
         open = within || Context[database]
-        return open(database, **options, &block) unless open
+        return fresh(database, **options, &block) unless open
 
         Context.with(database, open) { yield open }
       end
@@ -40,26 +40,30 @@ module AsyncRecord
       # @api private
       def nest(database, retries: 0, **options, &block)
         outer = Context[database]
-        outer ? outer.savepoint(&block) : with_retries(retries) { open(database, **options, &block) }
+        outer ? outer.savepoint(&block) : with_retries(retries) { fresh(database, **options, &block) }
       end
 
       # @return [Transaction] newly begun; the caller ends it
       # @api private
       def begin(database, **options)
-        new(database, database.complete { |pool, sink| pool.begin(sink, options) })
+        # One that opens after its caller was interrupted would keep every other writer waiting.
+        close = ->(id) { new(database, id).rollback { nil } }
+        new(database, database.complete_or_abandon(close) { |pool, sink| pool.begin(sink, options) })
       end
 
       # @return [Proc] the block, which takes its transaction back when it raises
       # @api private
       def guarded(block)
-        return proc { |transaction| attempt(transaction) { block.call(transaction) } } unless Pending.takes_error?(block)
-
-        proc { |transaction, error| attempt(transaction) { block.call(transaction, error) } }
+        if Pending.takes_error?(block)
+          proc { |transaction, error| attempt(transaction) { block.call(transaction, error) } }
+        else
+          proc { |transaction| attempt(transaction) { block.call(transaction) } }
+        end
       end
 
       private
 
-      def open(database, **options, &block)
+      def fresh(database, **options, &block)
         transaction = self.begin(database, **options)
         begin
           Context.with(database, transaction) { transaction.guard(&block) }
@@ -145,15 +149,14 @@ module AsyncRecord
     def savepoint
       check_open
       name = "#{SAVEPOINT}#{@depth += 1}"
-      hooks = @after_commit.size
+      hooks = [@after_commit.size, @after_rollback.size]
       statement("SAVEPOINT #{name}")
       result = Context.with(database, self) { yield self }
       statement("RELEASE #{name}")
       result
-    rescue StandardError => e
-      @after_commit.slice!(hooks..) if hooks
-      take_back(name)
-      raise unless e.is_a?(Rollback)
+    rescue StandardError => error
+      take_back(name, hooks) if hooks
+      raise unless error.is_a?(Rollback)
     ensure
       @depth -= 1 if name
     end
@@ -163,7 +166,7 @@ module AsyncRecord
     def check_open
       return if open?
 
-      raise TransactionClosed, "this transaction is #{@state.to_s.tr("_", " ")}; begin a new one"
+      raise TransactionClosed, "this transaction is #{@state.to_s.tr('_', ' ')}; begin a new one"
     end
 
     # Runs the block of a transaction and ends it. Whatever unwinds it takes it back; a block left by `return`, `break`
@@ -171,9 +174,9 @@ module AsyncRecord
     # @api private
     def guard
       result = yield self
-    rescue Exception => e # rubocop:disable Lint/RescueException -- an interrupt must not commit half of the work
+    rescue Exception => error # rubocop:disable Lint/RescueException -- an interrupt must not commit half of the work
       end_quietly
-      raise unless e.is_a?(Rollback)
+      raise unless error.is_a?(Rollback)
     else
       conclude(:committed) if open?
       result
@@ -181,6 +184,7 @@ module AsyncRecord
       leave if open?
     end
 
+    # Calls what waited for the end.
     # @api private
     def run_hooks
       hooks = @state == :committed ? @after_commit : @after_rollback
@@ -207,10 +211,11 @@ module AsyncRecord
     # However the ending goes, it is over: a commit that fails has rolled back.
     def conclude(state)
       @state = :rolled_back
-      database.complete do |pool, sink|
+      _, interruption = database.complete_surely do |pool, sink|
         state == :committed ? pool.commit(sink, @id) : pool.rollback(sink, @id)
       end
       @state = state
+      raise interruption if interruption
     end
 
     def leave
@@ -231,11 +236,14 @@ module AsyncRecord
 
     # The savepoint's own error matters more than a failure to take it back: the transaction is lost then, and its end
     # says so.
-    def take_back(name)
-      return unless open? && name
-
-      statement("ROLLBACK TO #{name}")
-      statement("RELEASE #{name}")
+    def take_back(name, hooks)
+      commits, rollbacks = hooks
+      @after_commit.slice!(commits..)
+      if open?
+        statement("ROLLBACK TO #{name}")
+        statement("RELEASE #{name}")
+      end
+      @after_rollback.slice!(rollbacks..).each(&:call)
     rescue Error
       nil
     end

@@ -14,6 +14,7 @@ module AsyncRecord
   module Type
     # Order matters: the first pattern that fits wins.
     PATTERNS = {
+      /\A(?:interval|point)/ => :any,
       /\A(?:bool|tinyint\(1\))/ => :boolean,
       /int|serial/ => :integer,
       /json/ => :json,
@@ -22,7 +23,7 @@ module AsyncRecord
       /\Atime/ => :time,
       /dec|numeric|money/ => :decimal,
       /real|floa|doub/ => :float,
-      /char|clob|text|uuid|enum|citext|name/ => :string,
+      /char|clob|text|string|uuid|enum|name/ => :string,
       /blob|bytea|binary/ => :blob
     }.freeze
     TRUE_WORDS = [true, 1, 1.0, "1", "t", "T", "true", "TRUE", "True", "on", "ON", "yes", "y"].freeze
@@ -54,16 +55,17 @@ module AsyncRecord
       when :datetime then datetime(value)
       when :boolean then boolean(value)
       when :float, :decimal then number(kind, value)
+      else rare(kind, value)
+      end
+    end
+
+    def rare(kind, value)
+      case kind
       when :date then date(value)
       when :json then json(value)
       when :blob then value.is_a?(String) ? value.b : value
       else value
       end
-    end
-
-    # @return [Boolean] whether a value can be changed in place without an assignment
-    def mutable?(kind)
-      kind == :json
     end
 
     # "12abc" is 12, as it always was for keys from a URL; text without a leading number is left alone.
@@ -169,8 +171,8 @@ module AsyncRecord
     def blank_to_nil(text)
       text.strip.empty? ? nil : text
     end
-    private_class_method :integer, :string, :text, :boolean, :number, :float, :decimal, :datetime, :date, :json, :parse_time,
-                         :blank_to_nil
+    private_class_method :rare, :integer, :string, :text, :boolean, :number, :float, :decimal, :datetime, :date, :json,
+                         :parse_time, :blank_to_nil
   end
   private_constant :Type
 end

@@ -42,6 +42,18 @@ module Fastr
       [*DEFAULTS, ROUTES].any? { |file| File.file?(file) }
     end
 
+    # Loads a single-file application. Ruby's own suggestions do not know which words are ours.
+    # @param path [String]
+    # @raise [BootError]
+    # @return [void]
+    def load_file(path)
+      Kernel.load(path)
+    rescue NameError => e
+      raise BootFailure.of(unknown_word(e) || e, path)
+    rescue *BootFailure::ERRORS => e
+      raise BootFailure.of(e, path)
+    end
+
     # Evaluates init.rb alone, which says where the database is.
     # @return [void]
     def load_init
@@ -70,23 +82,34 @@ module Fastr
 
     def single_file(file)
       TopLevel.install
-      Kernel.load(File.expand_path(file))
-      return Fastr.application if TopLevel.used?
+      load_file(File.expand_path(file))
+      return Fastr.application.tap { |app| app.source_file = File.expand_path(file) } if TopLevel.used?
 
       own = Application.subclasses.reject { |klass| klass.name.nil? || klass.name.start_with?("Fastr::") }
       return own.first.shared if own.size == 1
 
-      raise ConfigurationError, "#{file} defines no route and #{own.empty? ? "no" : "more than one"} application class"
+      raise ConfigurationError, "#{file} defines no route and #{own.empty? ? 'no' : 'more than one'} application class"
+    end
+
+    def unknown_word(error)
+      return unless error.receiver.equal?(TOPLEVEL_BINDING.receiver)
+
+      nearest = Suggestion.for(error.name, TopLevel.words)
+      return if nearest.empty?
+
+      RouteError.new("there is no word `#{error.name}' here.#{nearest}").tap { |e| e.set_backtrace(error.backtrace) }
+    rescue ArgumentError # the error has no receiver
+      nil
     end
 
     def folder
       return Application.new(Dir.pwd) if File.file?(ROUTES)
 
-      raise ConfigurationError, "there is no application here: no #{DEFAULTS.join(", no ")} and no #{ROUTES} " \
+      raise ConfigurationError, "there is no application here: no #{DEFAULTS.join(', no ')} and no #{ROUTES} " \
                                 "(#{Dir.pwd}). Make one with: fastr new NAME"
     end
 
-    private_class_method :rackup, :application_in, :single_file, :folder
+    private_class_method :rackup, :application_in, :single_file, :unknown_word, :folder
   end
   private_constant :AppFile
 end

@@ -82,8 +82,8 @@ module Fastr
     # @raise [BootError] with file, line and the nearest known name
     def evaluate(file)
       instance_eval(File.read(file, encoding: Encoding::UTF_8), file, 1)
-    rescue *BootFailure::ERRORS => error
-      raise BootFailure.of(error, file)
+    rescue *BootFailure::ERRORS => e
+      raise BootFailure.of(e, file)
     end
 
     # @return [Class] the controller class of the routes that are blocks
@@ -98,15 +98,23 @@ module Fastr
     # @return [TemplateStore]
     # @api private
     def templates
-      @templates ||= TemplateStore.new("#{app_path || Dir.pwd}/app/views", reload: settings.reload)
+      @templates ||= TemplateStore.new("#{folder_of_files}/app/views", reload: settings.reload)
     end
 
     # @return [Array<String>] the files whose change matters in development
     # @api private
     def watched_files
-      return [] unless app_path
+      return [@source_file].compact unless app_path
 
       @loader.files + configuration_files.select { |file| File.file?(file) }
+    end
+
+    # The one file this application is written in; in development it is loaded again when it changes.
+    # @param file [String] its full path
+    # @api private
+    def source_file=(file)
+      @source_file = file
+      watch
     end
 
     # Loads again what changed; a mistake in it is shown until the next change.
@@ -114,15 +122,17 @@ module Fastr
     # @api private
     def files_changed(changed)
       log.info("Reloading: #{changed.map { |file| Location.shorten(file) }.join(', ')}")
-      if @boot_error || changed.intersect?([path_to(SETTINGS_FILE), path_to(INIT_FILE)])
+      if @source_file
+        reload_source
+      elsif @boot_error || changed.intersect?([path_to(SETTINGS_FILE), path_to(INIT_FILE)])
         boot_again
       else
         @loader.reload(changed)
         reset_routes
       end
       @boot_error = nil
-    rescue BootError => error
-      failed_to_boot(error)
+    rescue BootError => e
+      failed_to_boot(e)
     end
 
     private
@@ -146,10 +156,10 @@ module Fastr
       @loader ||= Loader.new(app_path, reloading: settings.reload) if app_path
       load_folder if app_path
       setup_router
-    rescue BootError => error
+    rescue BootError => e
       raise unless Fastr.development?
 
-      failed_to_boot(error)
+      failed_to_boot(e)
     end
 
     def load_folder
@@ -170,8 +180,16 @@ module Fastr
       self.class.replay_words(self)
       instance_exec(&@definition) if @definition
       prepare_endpoints
-    rescue RouteError => error
-      raise BootFailure.of(error, router.route_file)
+    rescue RouteError => e
+      raise BootFailure.of(e, router.route_file)
+    end
+
+    def reload_source
+      reset_routes
+      AppFile.load_file(@source_file)
+      prepare_endpoints
+    rescue RouteError => e
+      raise BootFailure.of(e, @source_file)
     end
 
     def boot_again
@@ -187,7 +205,12 @@ module Fastr
     end
 
     def watch
-      @reloader = Reloader.new(self) if settings.reload && app_path
+      @reloader = Reloader.new(self) if settings.reload && (app_path || @source_file)
+    end
+
+    # Where app/views and public are: the application's folder, or that of its one file.
+    def folder_of_files
+      app_path || (@source_file ? File.dirname(@source_file) : Dir.pwd)
     end
 
     def path_to(file)

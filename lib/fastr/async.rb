@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Fastr
-  # Answers that come later, in the words of 2010 for controllers: `defer_response`, `render_async`, `async_resp`. It owns
-  # the choice between the native path and a Rack server's `async.callback`.
+  # Answers that come later, in the words of 2010 for controllers: `defer_response`, `render_async`, `async_resp`. It
+  # owns the choice between the native path and a Rack server's `async.callback`.
   module Async
     # Answers in pieces: on the next turn the headers leave, then the block runs.
     # @param code [Integer] the status
@@ -31,9 +31,9 @@ module Fastr
     def async_resp
       response = begin
         fastr_finish(yield)
-      rescue StandardError, ScriptError, SystemStackError => error
-        ErrorLog.write(error, request)
-        ErrorResponse.for(error, request)
+      rescue StandardError, ScriptError, SystemStackError => e
+        ErrorLog.write(e, request)
+        ErrorResponse.for(e, request)
       end
       callback = env_callback
       callback ? callback.call(response) : Response.deliver(request, *response)

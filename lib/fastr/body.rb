@@ -8,7 +8,9 @@ module Fastr
   module Body
     module_function
 
+    # What browsers send forms as.
     FORM = "application/x-www-form-urlencoded"
+    # What browsers send forms with files as.
     MULTIPART = "multipart/form-data"
     # Levels of a JSON document; more is a 400.
     MAX_NESTING = 64
@@ -50,11 +52,11 @@ module Fastr
       return {} if text.empty?
 
       text = text.dup.force_encoding(Encoding::UTF_8) unless text.encoding == Encoding::UTF_8
-      raise RequestError.new("the JSON body is not valid UTF-8") unless text.valid_encoding?
+      raise RequestError, "the JSON body is not valid UTF-8" unless text.valid_encoding?
 
       JSON.parse(text, max_nesting: MAX_NESTING)
-    rescue JSON::ParserError => error
-      raise RequestError.new("the JSON body cannot be read: #{error.message.lines.first.to_s.strip[0, 120]}")
+    rescue JSON::ParserError => e
+      raise RequestError, "the JSON body cannot be read: #{e.message.lines.first.to_s.strip[0, 120]}"
     end
 
     # 2010 took a body without a content type for a form.
@@ -84,7 +86,7 @@ module Fastr
 
     def text(name, content)
       text = content.dup.force_encoding(Encoding::UTF_8)
-      text.valid_encoding? ? text : raise(RequestError.new("the field #{name[0, 40].inspect} is not valid UTF-8"))
+      text.valid_encoding? ? text : raise(RequestError, "the field #{name[0, 40].inspect} is not valid UTF-8")
     end
 
     private_class_method :kind, :json_type?, :parts, :text

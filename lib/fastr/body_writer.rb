@@ -51,6 +51,7 @@ module Fastr
       nil
     ensure
       @body.close if @body.respond_to?(:close)
+      @request.close_signal.succeed
     end
 
     def send_whole

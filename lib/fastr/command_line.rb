@@ -16,8 +16,8 @@ module Fastr
       end
       parser.parse(arguments)
       found
-    rescue OptionParser::ParseError => error
-      warn("#{error.message}\n#{parser}")
+    rescue OptionParser::ParseError => e
+      warn("#{e.message}\n#{parser}")
       exit(1)
     end
   end

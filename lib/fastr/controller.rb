@@ -36,6 +36,7 @@ module Fastr
         superclass.layout if superclass.respond_to?(:layout)
       end
 
+      # Gives each controller a logger of its own.
       # @api private
       def inherited(subclass)
         super
@@ -58,10 +59,7 @@ module Fastr
 
     # @return [Params] query, form, JSON, uploads and what the route captured
     def params
-      @params ||= begin
-        endpoint = @fastr_endpoint
-        Params.new(endpoint.names, @fastr_captures, endpoint.fixed, @fastr_request)
-      end
+      @params ||= Params.new(@fastr_endpoint, @fastr_captures, @fastr_request)
     end
 
     # @return [Hash] headers of the response
@@ -178,8 +176,8 @@ module Fastr
     end
 
     def fastr_refuse(value)
-      raise ResponseError, "#{self.class}##{@fastr_endpoint&.action} returned #{value.class}; an action returns a String " \
-                           "(text), a Hash or Array (JSON), a Rack response, or calls render"
+      raise ResponseError, "#{self.class}##{@fastr_endpoint&.action} returned #{value.class}; an action returns a " \
+                           "String (text), a Hash or Array (JSON), a Rack response, or calls render"
     end
 
     def fastr_own_headers(headers)

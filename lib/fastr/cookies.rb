@@ -34,6 +34,7 @@ module Fastr
       parts.compact.join(" ")
     end
 
+    # @return [String, nil] one attribute of the header
     # @api private
     def self.attribute(name, setting)
       case setting

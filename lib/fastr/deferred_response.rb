@@ -32,7 +32,7 @@ module Fastr
       @sink ? @sink.call(data) : @waiting << data
       0
     rescue DisconnectedError
-      fail
+      set_deferred_failure
       0
     end
 
@@ -106,8 +106,8 @@ module Fastr
       yield
     rescue DisconnectedError
       fail
-    rescue StandardError, ScriptError, SystemStackError => error
-      failed_by(error)
+    rescue StandardError, ScriptError, SystemStackError => e
+      failed_by(e)
     end
 
     private
@@ -141,8 +141,9 @@ module Fastr
     def register(state, blocks, block)
       return self if block.nil?
 
-      if @state == :open then blocks << block
-      elsif @state == state then guard { Callable.call(block) }
+      case @state
+      when :open then blocks << block
+      when state then guard { Callable.call(block) }
       end
       self
     end

@@ -167,12 +167,7 @@ module Fastr
       request = fiber.is_a?(Lane) ? fiber.request : nil
       return next_lane.transfer unless request
 
-      @waiting[request.id] = fiber
-      begin
-        next_lane.transfer
-      ensure
-        @waiting.delete(request.id)
-      end
+      wait_for(request.id, fiber)
     end
 
     # Gives a parked fiber its result. The calling lane waits at the side until it is needed again.
@@ -224,12 +219,7 @@ module Fastr
     # @see Dispatcher.on_closed
     def on_closed(request, &closer)
       (@closers[request.id] ||= []) << closer
-    end
-
-    # The answer is complete: nobody has to be told any more.
-    # @return [void]
-    def answered(request)
-      @closers.delete(request.id)
+      request.watch
     end
 
     # The loop, run by each lane between its works.
@@ -301,6 +291,17 @@ module Fastr
       Fiber.set_scheduler(nil)
     end
 
+    # Parks a fiber where the client's leaving finds it. Most requests have one fiber that waits; then no Array is made.
+    def wait_for(request_id, fiber)
+      others = @waiting[request_id]
+      @waiting[request_id] = others ? [*others, fiber] : fiber
+      next_lane.transfer
+    ensure
+      left = @waiting.delete(request_id)
+      others = left.is_a?(Array) ? left - [fiber] : []
+      @waiting[request_id] = others.size == 1 ? others.first : others unless others.empty?
+    end
+
     # The next element of the batch; a new batch is waited for when it is empty.
     def next_event
       while @position >= @batch.size
@@ -321,6 +322,7 @@ module Fastr
         @ticks.concat(@inbox)
         @inbox.clear
       when :closed then close(lane, next_event)
+      when :answered then @closers.delete(next_event)
       end
     end
 
@@ -357,13 +359,22 @@ module Fastr
 
     def close(lane, request_id)
       @closers.delete(request_id)&.each { |closer| call(lane, closer, nil) }
-      fiber = @waiting.delete(request_id)
-      resume(fiber, DisconnectedError.new("the client closed its connection")) if fiber
+      Array(@waiting[request_id]).each do |fiber|
+        # One tick each: the lane that resumes a fiber is not the one that goes on with the loop.
+        next_tick(-> { disconnect(fiber, request_id) }, nil)
+      end
+    end
+
+    def disconnect(fiber, request_id)
+      waiting = @waiting[request_id]
+      return unless fiber.equal?(waiting) || (waiting.is_a?(Array) && waiting.include?(fiber))
+
+      resume(fiber, DisconnectedError.new("the client closed its connection"))
     end
 
     # Parked fibers get to run their ensure blocks before the loop is left.
     def cancel_parked
-      fibers = @pending.values.grep(Fiber) | @waiting.values
+      fibers = @pending.values.grep(Fiber) | @waiting.values.flatten
       fibers.each { |fiber| fiber.transfer(CancelledError.new("the dispatcher stopped")) if fiber.alive? }
     end
 

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+# The ways a request is served, made ready at boot: an action, a wildcard, a Rack application, a mistake.
 module Fastr
   # What a route runs, made ready at boot. Every kind answers `serve(request, captures)` on the native path and
   # `call(request, captures)` with a Rack response; both make a fresh controller and run its generated method.
@@ -36,10 +37,10 @@ module Fastr
       controller = @controller_class.new
       controller.fastr_prepare(request, self, captures)
       controller.fastr_answer(@runner)
-    rescue StandardError => error
+    rescue StandardError => e
       raise if request.answered?
 
-      Response.deliver(request, *recover(controller, error))
+      Response.deliver(request, *recover(controller, e))
     end
 
     # @return [Array] the Rack response
@@ -47,8 +48,8 @@ module Fastr
       controller = @controller_class.new
       controller.fastr_prepare(request, self, captures)
       controller.fastr_call(@runner)
-    rescue StandardError => error
-      recover(controller, error)
+    rescue StandardError => e
+      recover(controller, e)
     end
 
     private
@@ -96,7 +97,10 @@ module Fastr
     def find(captures)
       controller = @controller_at ? captures[@controller_at] : @route.controller
       action = @action_at ? captures[@action_at] : @route.action
-      raise RouteError, "#{@route.location}: controller and action are not both in the route" unless controller && action
+      unless controller && action
+        raise RouteError,
+              "#{@route.location}: controller and action are not both in the route"
+      end
 
       known = @known.fetch(controller, nil)&.fetch(action, nil)
       known || @table.action(controller, action, @route)&.tap { |endpoint| @known[controller][action] = endpoint }

@@ -20,11 +20,11 @@ module Fastr
     def build(strict:)
       app.router.routes.each_with_index.map do |route, id|
         endpoint(route, id)
-      rescue RouteError => error
+      rescue RouteError => e
         raise if strict && !route.classic?
 
-        app.log.error(error.message)
-        BrokenEndpoint.new(error)
+        app.log.error(e.message)
+        BrokenEndpoint.new(e)
       end
     end
 
@@ -73,7 +73,8 @@ module Fastr
       if route.rack then RackEndpoint.new(route.rack)
       elsif route.block then block_endpoint(route, id)
       elsif route.wildcard? then WildcardEndpoint.new(self, route)
-      else fixed_endpoint(route)
+      else
+        fixed_endpoint(route)
       end
     end
 

@@ -11,7 +11,14 @@ module Fastr
     # @return [String] "development" unless set
     def environment
       @environment ||= ENVIRONMENT_VARIABLES.filter_map { |name| ENV.fetch(name, nil) }.find { |name| !name.empty? } ||
-                       "development"
+                       @default_environment || "development"
+    end
+
+    # @param name [String] the environment where no variable names one
+    # @api private
+    def default_environment=(name)
+      @environment = nil
+      @default_environment = name
     end
 
     # @param name [String, Symbol, nil] nil asks the variables again

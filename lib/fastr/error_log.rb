@@ -22,7 +22,11 @@ module Fastr
 
     def headline(error, request)
       text = "#{error.class}: #{error.message}"
-      request ? "request=#{request.id || '-'} #{request.method} #{request.path} #{text}" : text
+      return text if request.nil?
+
+      # An answered request has given its head back: only its number is left.
+      place = error.is_a?(AlreadySentError) ? "" : "#{request.method} #{request.path} "
+      "request=#{request.id || '-'} #{place}#{text}"
     end
 
     # 4xx are the client's doing: no backtrace.

@@ -11,6 +11,7 @@ module Fastr
     # Frames of the way there.
     FRAMES = 8
 
+    # The page's style sheet.
     STYLE = "body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem;color:#222}" \
             "h1{font-size:1.4rem;color:#a00}pre{background:#f6f6f6;padding:1rem;overflow:auto;font-size:14px}" \
             "b{color:#a00}li{font-family:monospace;font-size:14px}p{white-space:pre-wrap}"
@@ -35,7 +36,8 @@ module Fastr
       accept = @request.header("accept").to_s
       if accept.include?("text/html") then [500, { "Content-Type" => "text/html; charset=utf-8" }, [html]]
       elsif accept.include?("json") then [500, { "Content-Type" => "application/problem+json" }, [json]]
-      else [500, { "Content-Type" => "text/plain; charset=utf-8" }, [text]]
+      else
+        [500, { "Content-Type" => "text/plain; charset=utf-8" }, [text]]
       end
     end
 
@@ -83,8 +85,9 @@ module Fastr
     end
 
     def json
-      JSON.generate(title: @error.class.name, status: 500, detail: @error.message, file: @file && Location.shorten(@file),
-                    line: @line, source: source.map { |number, line| { line: number, text: line } }, trace: way)
+      lines = source.map { |number, line| { line: number, text: line } }
+      JSON.generate(title: @error.class.name, status: 500, detail: @error.message,
+                    file: @file && Location.shorten(@file), line: @line, source: lines, trace: way)
     end
 
     def html

@@ -8,6 +8,7 @@ module Fastr
   module ErrorResponse
     # Statuses of errors that are not the framework's own, by class name: async_record need not be loaded.
     STATUSES = { "AsyncRecord::RecordNotFound" => 404, "AsyncRecord::PoolTimeout" => 503 }.freeze
+    # Reason phrases (RFC 9110, section 15).
     REASONS = {
       400 => "Bad Request", 404 => "Not Found", 405 => "Method Not Allowed", 408 => "Request Timeout",
       413 => "Content Too Large", 415 => "Unsupported Media Type", 422 => "Unprocessable Content",

@@ -24,6 +24,7 @@ module Fastr
     end
     private_constant :Declared
 
+    # Gives the class the words to declare filters.
     # @api private
     def self.included(owner)
       super
@@ -119,7 +120,10 @@ module Fastr
         return [] if options.empty?
 
         only = list(options[:only])
-        return [Declared.new(filter.method_name, filter.only && (filter.only - only), (filter.except || []) + only)] if only
+        if only
+          return [Declared.new(filter.method_name, filter.only && (filter.only - only),
+                               (filter.except || []) + only)]
+        end
 
         kept = list(options[:except])
         [Declared.new(filter.method_name, filter.only ? filter.only & kept : kept, filter.except)]
@@ -131,13 +135,12 @@ module Fastr
     def self.source(name, before, call, after)
       lines = ["def #{name}", "response = nil"]
       before.each do |filter|
-        lines << "unless response" << "value = #{filter}" <<
-          "response = fastr_halting(value) if value || @fastr_rendered" << "end"
+        lines.push("unless response", "value = #{filter}",
+                   "response = fastr_halting(value) if value || @fastr_rendered", "end")
       end
       lines << (before.empty? ? "response = #{call}" : "response = #{call} unless response")
       after.each { |filter| lines << "response = #{filter}(fastr_filterable(response))" }
-      lines << "response" << "end"
-      lines.join("\n")
+      [*lines, "response", "end"].join("\n")
     end
 
     # Ends the chain with this response.

@@ -43,7 +43,7 @@ require_relative "words"
 require_relative "serving"
 require_relative "application"
 
-module Fastr
+module Fastr # rubocop:disable Style/Documentation -- the comment is at the top of the file
   # Loaded when first needed, so that a small program starts fast.
   autoload :AppFile, "#{__dir__}/app_file"
   autoload :CLI, "#{__dir__}/cli"

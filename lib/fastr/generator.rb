@@ -9,7 +9,8 @@ module Fastr
     TEMPLATES = File.expand_path("generator/templates", __dir__)
     # A name is a path of words: users, user_admin, admin/users.
     NAME = %r{\A[A-Za-z][A-Za-z0-9_]*(?:/[A-Za-z][A-Za-z0-9_]*)*\z}
-    CLASSIC_FOLDERS = %w[app/config app/controllers app/views app/models lib test test/unit public custom/plugins].freeze
+    CLASSIC_FOLDERS = %w[app/config app/controllers app/views app/models lib test test/unit public
+                         custom/plugins].freeze
     FOLDERS = %w[app/models lib public db/migrate].freeze
     private_constant :TEMPLATES, :NAME, :CLASSIC_FOLDERS, :FOLDERS
 
@@ -97,7 +98,7 @@ module Fastr
     # The layout of 2010 has test/unit, today's has spec.
     def test(name)
       classic = Dir.exist?(path("test")) || !Dir.exist?(path("spec"))
-      target = classic ? "test/unit/test_#{name.tr("/", "_")}_controller.rb" : "spec/#{name}_controller_spec.rb"
+      target = classic ? "test/unit/test_#{name.tr('/', '_')}_controller.rb" : "spec/#{name}_controller_spec.rb"
       return if File.exist?(path(target))
 
       @out.puts("Creating test class: #{target}")
@@ -110,7 +111,7 @@ module Fastr
       Dir.glob("**/*", File::FNM_DOTMATCH, base: base).sort.each do |file|
         next unless File.file?("#{base}/#{file}")
 
-        target = "#{name}/#{file.gsub(/(?:\A|(?<=\/))dot_/, ".").delete_suffix(".tt")}"
+        target = "#{name}/#{file.gsub(%r{(?:\A|(?<=/))dot_}, '.').delete_suffix('.tt')}"
         write(target, fill(File.read("#{base}/#{file}", encoding: Encoding::UTF_8), values))
         @out.puts("  create  #{target}") unless quiet
       end

@@ -32,13 +32,13 @@ module Fastr
     # Loads everything; what was loaded before is taken back first.
     # @return [void]
     def load
-      @constants.keys.each { |file| forget(file) }
+      @constants.keys.each { |file| forget(file) } # rubocop:disable Style/HashEachMethods -- it deletes
       zeitwerk = fresh_zeitwerk if autoload?
       if zeitwerk
         lib_files.each { |file| load_file(file) }
         eager_load(zeitwerk)
       else
-        (top_level_files + lib_files).each { |file| load_file(file) }
+        (files_in_order + lib_files).each { |file| load_file(file) }
       end
     end
 
@@ -61,8 +61,11 @@ module Fastr
       FOLDERS.flat_map { |folder| Dir["#{@root}/#{folder}/**/*.rb"] }
     end
 
-    def top_level_files
-      FOLDERS.flat_map { |folder| Dir["#{@root}/#{folder}/*.rb"] }
+    # As in 2010; what lies deeper comes after the rest of its folder.
+    def files_in_order
+      FOLDERS.flat_map do |folder|
+        Dir["#{@root}/#{folder}/*.rb"] | Dir["#{@root}/#{folder}/**/*.rb"]
+      end
     end
 
     def lib_files
@@ -81,7 +84,7 @@ module Fastr
       names = Inflector.camelize(file.delete_prefix("#{folder}/").delete_suffix(".rb")).split("::")
       return false if names.size == 1 && Object.const_defined?(names.first, false)
 
-      File.read(file, encoding: Encoding::UTF_8).scrub.match?(/^\s*(?:class|module)\s+(?:\w+::)*#{names.last}\b/)
+      File.read(file, encoding: Encoding::UTF_8).scrub.match?(/(?:^|;)\s*(?:class|module)\s+(?:\w+::)*#{names.last}\b/)
     end
 
     def fresh_zeitwerk
@@ -122,8 +125,8 @@ module Fastr
 
     def guard(file = nil)
       yield
-    rescue *BootFailure::ERRORS => error
-      raise BootFailure.of(error, file)
+    rescue *BootFailure::ERRORS => e
+      raise BootFailure.of(e, file)
     end
   end
   private_constant :Loader

@@ -6,7 +6,7 @@ module Fastr
     module_function
 
     # The folder of this gem's Ruby files.
-    LIBRARY = "#{__dir__}/"
+    LIBRARY = "#{__dir__}/".freeze
 
     # @return [String] "file:line" of the nearest caller outside the framework
     def of_caller

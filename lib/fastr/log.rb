@@ -70,6 +70,7 @@ module Fastr
         logger
       end
 
+      # Gives the class its `logger`.
       # @api private
       def included(owner)
         super

@@ -24,7 +24,10 @@ module Fastr
       env["PATH_INFO"] = path.delete_prefix(@prefix)
       @app.call(env)
     ensure
-      env["SCRIPT_NAME"], env["PATH_INFO"] = script, path if script || path
+      if script || path
+        env["SCRIPT_NAME"] = script
+        env["PATH_INFO"] = path
+      end
     end
   end
   private_constant :Mount

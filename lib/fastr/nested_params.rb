@@ -14,18 +14,19 @@ module Fastr
     # @param pairs [Array<Array(String, Object)>] names and values in the order of the request
     # @return [Hash{String => Object}]
     def self.build(pairs)
-      raise RequestError.new("more than #{MAX_PAIRS} parameters") if pairs.size > MAX_PAIRS
+      raise RequestError, "more than #{MAX_PAIRS} parameters" if pairs.size > MAX_PAIRS
 
       new.build(pairs)
     end
 
     # @return [Hash{String => Object}] names as they were sent; repeats as an Array (2010's `get_params`)
     def self.flat(pairs)
-      raise RequestError.new("more than #{MAX_PAIRS} parameters") if pairs.size > MAX_PAIRS
+      raise RequestError, "more than #{MAX_PAIRS} parameters" if pairs.size > MAX_PAIRS
 
       pairs.each_with_object({}) { |(name, value), values| add(values, name, value) }
     end
 
+    # Adds a value under a plain name.
     # @api private
     def self.add(values, name, value)
       if values.key?(name)
@@ -36,6 +37,7 @@ module Fastr
       end
     end
 
+    # @return [Hash{String => Object}]
     # @api private
     def build(pairs)
       root = {}
@@ -59,7 +61,7 @@ module Fastr
 
       keys = [name[0, opening]]
       keys.concat(name[(opening + 1)...-1].split("][", -1))
-      raise RequestError.new("parameter #{name[0, 40].inspect} is nested too deeply") if keys.size > MAX_DEPTH
+      raise RequestError, "parameter #{name[0, 40].inspect} is nested too deeply" if keys.size > MAX_DEPTH
 
       keys.any? { |key| key.include?("[") || key.include?("]") } ? [name] : keys
     end
@@ -106,7 +108,7 @@ module Fastr
     end
 
     def conflict(name)
-      raise RequestError.new("parameter #{name[0, 80].inspect} contradicts an earlier one")
+      raise RequestError, "parameter #{name[0, 80].inspect} contradicts an earlier one"
     end
   end
   private_constant :NestedParams

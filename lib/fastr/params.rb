@@ -14,28 +14,28 @@ module Fastr
   class Params
     include Enumerable
 
-    # Nothing captured, nothing fixed by the route.
-    NO_NAMES = {}.freeze
     # An empty list of captures.
     NO_CAPTURES = [].freeze
 
-    # @param names [Hash{Symbol => Integer}] the route's names and their places in `captures`
+    # Names, and what is fixed, where there is no route.
+    NoRoute = Struct.new(:names, :fixed)
+    NO_ROUTE = NoRoute.new({}.freeze, {}.freeze).freeze
+    private_constant :NoRoute, :NO_ROUTE
+
+    # @param route [#names, #fixed] names and their places in the captures, and what the route fixes (`:controller`,
+    #   `:action`, defaults)
     # @param captures [Array<String, nil>, nil] what the route captured; nil asks the request
-    # @param fixed [Hash{Symbol => String}] what the route fixes (`:controller`, `:action`, defaults)
     # @param request [Request, RackRequest, nil] whose query and body are read when first needed
-    # @param sent [Hash{String => Object}, nil] what the client sent, if that is known already
-    def initialize(names = NO_NAMES, captures = NO_CAPTURES, fixed = NO_NAMES, request = nil, sent: nil)
-      @names = names
+    def initialize(route, captures, request)
+      @route = route
       @captures = captures
-      @fixed = fixed
       @request = request
-      @sent = sent
     end
 
     # @param values [Hash] nested values, made readable both ways
     # @return [Params]
     def self.wrap(values)
-      new(sent: values.transform_keys(&:to_s))
+      new(NO_ROUTE, NO_CAPTURES, nil).tap { |params| params.sent = values.transform_keys(&:to_s) }
     end
 
     # @param request [Request, RackRequest]
@@ -65,7 +65,7 @@ module Fastr
       return yield(key) if block_given?
       return default.first unless default.empty?
 
-      raise RequestError.new("parameter #{key.to_s.inspect} is missing")
+      raise RequestError, "parameter #{key.to_s.inspect} is missing"
     end
 
     # @return [Boolean] whether the key is known, even with an empty value
@@ -140,6 +140,10 @@ module Fastr
       to_h.empty?
     end
 
+    # @param values [Hash{String => Object}] what the client sent
+    # @api private
+    attr_writer :sent
+
     # @return [Boolean] equal to a Hash or Params with the same content
     def ==(other)
       other.respond_to?(:to_h) && to_h == other.to_h
@@ -160,9 +164,9 @@ module Fastr
 
     def from_route(key)
       key = key.to_sym if key.is_a?(String) && route_key?(key)
-      index = @names[key]
+      index = @route.names[key]
       value = captured(index) if index
-      value || @fixed[key]
+      value || @route.fixed[key]
     end
 
     # A capture is never empty; that of an absent optional part is.
@@ -174,16 +178,16 @@ module Fastr
 
     # Only names the route knows become Symbols: a client cannot fill the symbol table.
     def route_key?(key)
-      @names.any? { |name, _| name.name == key } || @fixed.any? { |name, _| name.name == key }
+      @route.names.any? { |name, _| name.name == key } || @route.fixed.any? { |name, _| name.name == key }
     end
 
     def sent
-      @sent ||= @request ? Params.sent_by(@request) : NO_NAMES
+      @sent ||= @request ? Params.sent_by(@request) : {}
     end
 
     def route_values
-      values = @fixed.dup
-      @names.each { |name, index| captured(index)&.then { |value| values[name] = value } }
+      values = @route.fixed.dup
+      @route.names.each { |name, index| captured(index)&.then { |value| values[name] = value } }
       values
     end
 

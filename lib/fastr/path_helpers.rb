@@ -59,14 +59,21 @@ module Fastr
     end
 
     def text_for(route, name, value)
-      value = value.to_param if value.respond_to?(:to_param)
-      value = value.id if value.respond_to?(:id)
+      value = identify(value)
       raise PathError, "#{route.name}_path needs a value for :#{name}" if value.nil? || value.to_s.empty?
 
       constraint = route.constraints[name]
       return value.to_s if constraint.nil? || Regexp.new("\\A(?:#{constraint})\\z").match?(value.to_s)
 
       raise PathError, "#{route.name}_path: #{value.to_s.inspect} does not fit the constraint of :#{name}"
+    end
+
+    # A record stands for what it says of itself, else for its id. ActiveSupport gives every object a `to_param`.
+    def identify(value)
+      own = value.respond_to?(:to_param) && !value.method(:to_param).owner.equal?(Object)
+      return value.to_param if own
+
+      value.respond_to?(:id) ? value.id : value
     end
 
     def encode_query(query)
@@ -85,7 +92,7 @@ module Fastr
       CGI.escape(text).gsub("+", "%20")
     end
 
-    private_class_method :required, :assign, :fill, :text_for, :encode_query, :pairs, :escape
+    private_class_method :required, :assign, :fill, :text_for, :identify, :encode_query, :pairs, :escape
   end
   private_constant :PathHelpers
 end

@@ -9,8 +9,11 @@ module Fastr
 
     # What 2010's `:name` stands for.
     WORD = "\\w+"
+    # What `:uuid` stands for.
     UUID = "\\h{8}-\\h{4}-\\h{4}-\\h{4}-\\h{12}"
+    # What `Integer` stands for.
     INTEGER = "-?\\d+"
+    # A name to capture, and how.
     NAME = /(?<!\\)([:*])([A-Za-z_]\w*)/
 
     # @param pattern [String]

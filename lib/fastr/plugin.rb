@@ -35,8 +35,8 @@ module Fastr
       require "#{dir}/plugin.rb"
       Dir["#{dir}/lib/**/*.rb"].each { |file| require file }
       app.plugins << Object.const_get(plugin_name)
-    rescue *BootFailure::ERRORS => error
-      raise BootFailure.of(error, "#{dir}/plugin.rb")
+    rescue *BootFailure::ERRORS => e
+      raise BootFailure.of(e, "#{dir}/plugin.rb")
     end
   end
 end

@@ -36,15 +36,33 @@ module Fastr
         answer(request, @app.call(env))
       end
       finished(env, response, nil)
-    rescue *ERRORS => error
-      failed(request, env, error)
+      request.close_signal.succeed unless request.open?
+    rescue *ERRORS => e
+      failed(request, e)
+      finished(env, nil, e) if env
     end
 
-    # @return [RouteTable] one route that takes everything
+    # Ends a request whose application raised, in `call` or in a callback later.
+    # @param request [Request]
+    # @param error [Exception]
+    # @return [void]
+    def failed(request, error)
+      Failure.conclude(request, error)
+      request.close_signal.succeed
+    end
+
+    # Adds routes that take every request.
+    # @param table [RouteTable]
+    # @return [void]
+    def self.fill(table)
+      table.add(nil, "/", {}, 0)
+      table.add(nil, "/*path", {}, 0)
+    end
+
+    # @return [RouteTable] one that takes everything
     def route_table
       RouteTable.new.tap do |table|
-        table.add(nil, "/", {}, 0)
-        table.add(nil, "/*path", {}, 0)
+        RackHost.fill(table)
         table.freeze
       end
     end
@@ -58,7 +76,7 @@ module Fastr
 
     def prepare(request)
       env = request.env
-      env["async.close"] = CloseSignal.new(request)
+      env["async.close"] = request.close_signal
       env["rack.after_reply"] = []
       env["rack.response_finished"] = []
       env
@@ -72,27 +90,21 @@ module Fastr
 
     def deliver(request, status, headers, body)
       Response.deliver(request, status, headers, body)
-    rescue TypeError
+    rescue TypeError, ArgumentError
       raise if request.answered?
 
       Response.deliver(request, status, printable(headers), body)
     end
 
-    # Rack applications that put numbers and nil into headers are common enough.
+    # Rack 2 writes several values as lines; numbers and nil among headers are common enough. What still cannot be
+    # sent raises, for good.
     def printable(headers)
       headers.each_with_object({}) do |(name, value), clean|
-        clean[name.to_s] = value.is_a?(Array) ? value.map(&:to_s) : value.to_s unless value.nil?
-      end
-    end
+        next if value.nil?
 
-    def failed(request, env, error)
-      if error.is_a?(DisconnectedError)
-        Application.logger.debug("request=#{request.id} the client has left")
-      else
-        ErrorLog.write(error, request)
-        Failure.answer(request, error)
+        values = Array(value).flat_map { |item| item.to_s.split("\n") }
+        clean[name.to_s] = values.size == 1 ? values.first : values
       end
-      finished(env, nil, error) if env
     end
 
     def finished(env, response, error)
@@ -107,41 +119,35 @@ module Fastr
 
     def guard
       yield
-    rescue *ERRORS => error
-      ErrorLog.write(error)
+    rescue *ERRORS => e
+      ErrorLog.write(e)
     end
   end
 
-  # `env["async.close"]`: runs its blocks when the client of a request has left or the answer is complete.
-  # Nothing is registered before somebody asks.
-  class CloseSignal
-    # @param request [Request]
-    def initialize(request)
-      @request = request
-    end
-
-    # @yield when the connection's part in this request is over
-    # @return [self]
-    def callback(&block)
-      Dispatcher.on_closed(@request, &block)
-      self
-    end
-    alias errback callback
-  end
-  private_constant :CloseSignal
-
-  # The last word to a request whose application failed: 500 before headers, a visible cut after them.
+  # The last word to a request whose application failed: logged once, 500 before headers, a visible cut after them. A
+  # client that has left is no failure.
   module Failure
+    module_function
+
     # @param request [Request]
     # @param error [Exception]
     # @return [void]
-    def self.answer(request, error)
+    def conclude(request, error)
+      return Application.logger.debug { "request=#{request.id} the client has left" } if error.is_a?(DisconnectedError)
+
+      ErrorLog.write(error, request)
+      answer(request, error)
+    end
+
+    def answer(request, error)
       return request.abort if request.answered?
 
       Response.deliver(request, *ErrorResponse.for(error, request))
     rescue AlreadySentError, DisconnectedError
       nil
     end
+
+    private_class_method :answer
   end
   private_constant :Failure
 end

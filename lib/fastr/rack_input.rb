@@ -3,8 +3,8 @@
 require "stringio"
 
 module Fastr
-  # `rack.input` of a native request: the body as an IO that waits in this fiber. It owns nothing until something is read;
-  # then the whole body is fetched (Rust keeps its limit) and read from memory, so it can be rewound.
+  # `rack.input` of a native request: the body as an IO that waits in this fiber. It owns nothing until something is
+  # read; then the whole body is fetched (Rust keeps its limit) and read from memory, so it can be rewound.
   class RackInput
     # @param request [Request]
     def initialize(request)

@@ -58,7 +58,7 @@ module Fastr
       case name
       when "content-type" then env["CONTENT_TYPE"]
       when "content-length" then env["CONTENT_LENGTH"]
-      else env["HTTP_#{name.tr("-", "_").upcase}"]
+      else env["HTTP_#{name.tr('-', '_').upcase}"]
       end
     end
 
@@ -83,8 +83,8 @@ module Fastr
     def parts
       require "rack"
       @parts ||= flatten(Rack::Multipart.parse_multipart(env, PairCollector) || [])
-    rescue EOFError, Rack::Multipart::MultipartPartLimitError => error
-      raise RequestError.new("the multipart body cannot be read: #{error.message}")
+    rescue EOFError, *multipart_errors => e
+      raise RequestError, "the multipart body cannot be read: #{e.message}"
     end
 
     # @return [#call, nil] how to answer later
@@ -98,6 +98,12 @@ module Fastr
     end
 
     private
+
+    # Their names differ between Rack 2 and 3.
+    def multipart_errors
+      Rack::Multipart.constants.map { |name| Rack::Multipart.const_get(name) }
+                     .select { |constant| constant.is_a?(Class) && constant <= StandardError }
+    end
 
     def flatten(pairs)
       pairs.map do |name, value|

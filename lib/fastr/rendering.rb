@@ -52,7 +52,8 @@ module Fastr
     # @param message [String, nil] the text; the path by default
     # @return [Array]
     def not_found(message = nil)
-      fastr_respond_with([404, fastr_merge("Content-Type" => "text/plain"), [message || "404 Not Found: #{request.path}"]])
+      fastr_respond_with([404, fastr_merge("Content-Type" => "text/plain"),
+                          [message || "404 Not Found: #{request.path}"]])
     end
 
     # Answers in pieces, written by the block in this request's fiber; a write waits while the client is slow.
@@ -89,7 +90,9 @@ module Fastr
       elsif options.key?(:html) then render_body(options[:html].to_s, Response::HTML, options)
       elsif options.key?(:template) then render_template(options[:template], options)
       elsif options.key?(:partial) then fastr_partial(options[:partial], options)
-      else raise ArgumentError, "render what? Give text:, html:, json:, template: or partial:, not #{options.keys.inspect}"
+      else
+        raise ArgumentError,
+              "render what? Give text:, html:, json:, template: or partial:, not #{options.keys.inspect}"
       end
     end
 
@@ -118,7 +121,8 @@ module Fastr
     def render_json(value, options)
       body = if value.respond_to?(:to_json_bytes) then value.to_json_bytes
              elsif value.is_a?(String) then value
-             else JSON.generate(value)
+             else
+               JSON.generate(value)
              end
       render_body(body, Response::JSON_TYPE, options)
     end
@@ -155,7 +159,7 @@ module Fastr
     def fastr_evaluate(path, options, &content)
       outer = @vars
       @vars = options[:vars] || outer || {}
-      content = content && ->(*) { SafeString.new(yield) }
+      content &&= ->(*) { SafeString.new(yield) }
       cache = options[:cache_template]
       cache = app.settings.cache_templates if cache.nil?
       app.templates.render(path, self, options[:locals] || {}, engine: options[:engine], cache: cache, &content)

@@ -38,6 +38,12 @@ module Fastr
       end
     end
 
+    # @return [CloseSignal] what `env["async.close"]` holds
+    # @api private
+    def close_signal
+      @close_signal ||= CloseSignal.new(self)
+    end
+
     # @return [nil] a native request answers through itself, see {#respond}
     def async_callback
       nil
@@ -57,6 +63,7 @@ module Fastr
     def call(response)
       status, headers, body = *Response.triple(response)
       Response.deliver(@request, status, headers, body)
+      @request.close_signal.succeed unless @request.open?
       nil
     end
 
@@ -66,4 +73,41 @@ module Fastr
     end
   end
   private_constant :AsyncCallback
+
+  # What `env["async.close"]` holds: its blocks run when the client has left or the answer is complete, once; one added
+  # after that runs at once. Nothing is watched before somebody asks.
+  class CloseSignal
+    # @param request [Request]
+    def initialize(request)
+      @request = request
+      @blocks = nil
+      @over = false
+    end
+
+    # @yield when the request is over
+    # @return [self]
+    def callback(&block)
+      if @over
+        block.call
+      else
+        Dispatcher.on_closed(@request) { succeed } if @blocks.nil?
+        (@blocks ||= []) << block
+      end
+      self
+    end
+    alias errback callback
+
+    # The request is over.
+    # @return [void]
+    def succeed
+      return if @over
+
+      @over = true
+      blocks = @blocks
+      @blocks = nil
+      blocks&.each(&:call)
+    end
+    alias fail succeed
+  end
+  private_constant :CloseSignal
 end

@@ -8,13 +8,12 @@ module Fastr
   module Response
     module_function
 
+    # Headers of text, shared by all answers.
     TEXT = { "Content-Type" => "text/plain; charset=utf-8" }.freeze
+    # Headers of a page.
     HTML = { "Content-Type" => "text/html; charset=utf-8" }.freeze
+    # Headers of JSON.
     JSON_TYPE = { "Content-Type" => "application/json" }.freeze
-    EMPTY = {}.freeze
-    NO_BODY = [].freeze
-    # "I answer later", in Rack's asynchronous convention.
-    LATER = [-1, EMPTY, NO_BODY].freeze
 
     # @return [Boolean] whether the value is a Rack response
     def triple?(value)

@@ -8,6 +8,8 @@ module Fastr
     attr_reader :methods
     # @return [String] "/users/:id", "/files/*rest", "/a(.:format)"
     attr_reader :pattern
+    # @return [String, Regexp, nil] the host it is for
+    attr_reader :host
     # @return [Hash{Symbol => String}] regular expressions of captured names
     attr_reader :constraints
     # @return [Hash{Symbol => String}] what the route fixes: `:controller`, `:action` and defaults
@@ -29,15 +31,17 @@ module Fastr
     # @param methods [Array<String>, nil]
     # @param constraints [Hash{Symbol => Object}] as the user wrote them
     # @param fixed [Hash{Symbol => String}]
+    # @param host [String, Regexp, nil] without a port; nil is any
     # @param exact [Boolean] whether the pattern is final; otherwise a slash at its end is dropped
     # @param classic [Boolean] a route in the words of 2010, where `:name` means a word and mistakes surface late
     def initialize(pattern, methods: nil, constraints: {}, fixed: {}, block: nil, rack: nil, name: nil,
-                   location: "", classic: false, args: nil, exact: false)
+                   location: "", classic: false, args: nil, exact: false, host: nil)
       @constraints = constraints.transform_values { |constraint| Pattern.constraint(constraint) }
       @pattern = exact ? pattern : Pattern.normalize(pattern)
       @names = Pattern.names(@pattern)
       @names.each { |word| @constraints[word] ||= Pattern::WORD } if classic
       @methods = methods
+      @host = host
       @fixed = fixed
       @block = block
       @rack = rack
@@ -101,7 +105,8 @@ module Fastr
       unknown = @constraints.keys - @names
       return if unknown.empty? || @classic
 
-      raise RouteError, "#{@pattern}: there is no :#{unknown.first} in this pattern to constrain#{suggest(unknown.first)}"
+      raise RouteError,
+            "#{@pattern}: there is no :#{unknown.first} in this pattern to constrain#{suggest(unknown.first)}"
     end
 
     def suggest(word)

@@ -28,14 +28,24 @@ module Fastr
     private
 
     def entry(route)
-      constraints = route.classic? ? route.constraints.reject { |_, source| source == Pattern::WORD } : route.constraints
+      constraints = if route.classic?
+                      route.constraints.reject do |_, source|
+                        source == Pattern::WORD
+                      end
+                    else
+                      route.constraints
+                    end
       { methods: route.methods&.join("|") || "ANY", path: route.pattern, target: route.target, name: route.name.to_s,
         constraints: constraints.map { |name, source| "#{name}=/#{source}/" }.join(" "), location: route.location }
     end
 
     def align(rows)
       widths = rows.transpose.map { |column| column.map(&:size).max }
-      rows.map { |row| row.zip(widths).map { |cell, width| cell.ljust(width) }.reject { |cell| cell.empty? }.join("  ").rstrip }
+      rows.map do |row|
+        row.zip(widths).map do |cell, width|
+          cell.ljust(width)
+        end.reject(&:empty?).join("  ").rstrip
+      end
     end
   end
   private_constant :RouteListing

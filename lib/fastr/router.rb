@@ -81,7 +81,7 @@ module Fastr
       return super if block || options.any? || arguments.size != 1 || !arguments.first.is_a?(Hash)
 
       env = arguments.first
-      found = table.match(env["REQUEST_METHOD"] || "GET", env["PATH_INFO"].to_s)
+      found = table.match(env["REQUEST_METHOD"] || "GET", env["PATH_INFO"].to_s, env["HTTP_HOST"].to_s)
       return { error: :not_found } if found.nil?
 
       id, captures = found
@@ -93,10 +93,15 @@ module Fastr
 
     # @return [RouteTable] the compiled table; the id of a route is its place in {#routes}
     def table
-      @table ||= RouteTable.new.tap do |table|
-        @routes.each_with_index { |route, id| insert(table, route, id) }
-        table.freeze
-      end
+      @table ||= RouteTable.new.tap { |table| fill(table).freeze }
+    end
+
+    # Adds the routes to a table that is still open.
+    # @param table [RouteTable]
+    # @return [RouteTable] the same
+    def fill(table)
+      @routes.each_with_index { |route, id| insert(table, route, id) }
+      table
     end
 
     # Reads {#route_file} again; without one nothing is left.
@@ -124,7 +129,10 @@ module Fastr
 
     def insert(table, route, id)
       known = route.constraints.slice(*route.names).transform_keys(&:to_s)
-      table.add(route.methods, route.pattern, known, id)
+      return table.add(route.methods, route.pattern, known, id) if route.host.nil?
+
+      host = route.host.is_a?(Regexp) ? [Pattern.constraint(route.host), true] : [route.host.to_s, false]
+      table.add_for_host(host, route.methods, route.pattern, known, id)
     rescue ArgumentError => e
       raise RouteError, "#{route.location}: #{e.message}"
     end

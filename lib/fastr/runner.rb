@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+# Serving an application: `Fastr.run` and what stands behind it.
 module Fastr
   # Runs one application behind one server, from the boot line to a clean end. It owns the order of starting and
   # stopping and the signals meanwhile; what a request does is the application's business.

@@ -42,8 +42,8 @@ module Fastr
 
     # @param value [String] what to add; escaped unless it is marked
     # @return [SafeString] a new, marked string
-    def +(value)
-      SafeString.new(super(SafeString.escape(value)))
+    def +(other)
+      SafeString.new(super(SafeString.escape(other)))
     end
 
     # @return [self]

@@ -10,6 +10,7 @@ module Fastr
   #   shutdown_timeout 10
   #   max_body 50 * 1024 * 1024
   class ServerConfig
+    # The options of `Fastr.run`.
     WORDS = %i[host port environment shutdown_timeout quiet request_line header_block header_count chunk_line
                chunk_extensions trailer_block max_body keep_underscores head_timeout keep_alive_timeout body_timeout
                body_rate body_grace write_timeout handler_timeout linger max_connections max_in_flight].freeze
@@ -32,6 +33,7 @@ module Fastr
       @values = {}
     end
 
+    # @return [Hash{Symbol => Object}]
     # @api private
     def read(file)
       instance_eval(File.read(file, encoding: Encoding::UTF_8), file, 1)

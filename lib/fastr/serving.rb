@@ -56,15 +56,17 @@ module Fastr
     def route_table
       prepare_endpoints
       @careful = careful?
-      return RackHost.new(self).route_table if @careful
-
-      router.table
+      RouteTable.new.tap do |table|
+        @careful ? add_health(table) : router.fill(table)
+        @careful ? RackHost.fill(table) : add_health(table)
+        table.freeze
+      end
     end
 
     # @return [String, nil] the folder the server may serve files from before routes; nil where plugins see them first
     def public_root
-      folder = app_path && "#{app_path}/#{PUBLIC_FOLDER}"
-      folder if folder && File.directory?(folder) && !dispatching_plugins?
+      folder = "#{folder_of_files}/#{PUBLIC_FOLDER}"
+      folder if File.directory?(folder) && !dispatching_plugins?
     end
 
     # Ends a request whose callback raised: logged once, 500 before headers, a visible cut after them.
@@ -73,10 +75,8 @@ module Fastr
     # @return [nil]
     def failed(request, error)
       return if error.is_a?(UncaughtThrowError) && error.tag == :async
-      return log.debug("request=#{request.id} the client has left") && nil if error.is_a?(DisconnectedError)
 
-      ErrorLog.write(error, request)
-      Failure.answer(request, error)
+      Failure.conclude(request, error)
       nil
     end
 
@@ -100,6 +100,14 @@ module Fastr
       @revision = router.revision
     end
 
+    # The health check is answered without Ruby, so it says what it is asked: whether the server takes requests.
+    def add_health(table)
+      path = settings.health_path
+      return if path.nil? || router.table.match("GET", path)
+
+      table.add_constant(%w[GET], path, 200, { "content-type" => "text/plain", "cache-control" => "no-store" }, "ok")
+    end
+
     def careful?
       !@reloader.nil? || settings.log_requests || dispatching_plugins? || !@boot_error.nil? || !@not_found.nil?
     end
@@ -113,10 +121,22 @@ module Fastr
 
       @reloader&.check
       started = now
-      response = route_request(request)
+      response = route_or_explain(request)
       log_request(request, response[0], started) if settings.log_requests
       Response.deliver(request, *response)
       nil
+    end
+
+    # @return [Array] the Rack response, also for an error
+    def route_or_explain(request)
+      route_request(request)
+    rescue DisconnectedError, UncaughtThrowError
+      raise
+    rescue *ERRORS => error
+      raise if request.answered?
+
+      ErrorLog.write(error, request)
+      ErrorResponse.for(error, request)
     end
 
     # @return [Array] the Rack response
@@ -124,7 +144,7 @@ module Fastr
       raise @boot_error if @boot_error
 
       prepare_endpoints
-      found = router.table.match(request.method, request.path)
+      found = router.table.match(request.method, request.path, request.host.to_s)
       return ErrorResponse.not_found(request, self) if found.nil?
 
       id, captures = found
@@ -158,7 +178,7 @@ module Fastr
     end
 
     def static_files
-      @static_files ||= StaticFiles.new("#{app_path || Dir.pwd}/#{PUBLIC_FOLDER}")
+      @static_files ||= StaticFiles.new("#{folder_of_files}/#{PUBLIC_FOLDER}")
     end
 
     def now

@@ -22,6 +22,10 @@ module Fastr
     # @return [String, nil] the layout around each template, a path under app/views/layouts (default none)
     attr_accessor :layout
 
+    # @return [String, nil] the path of the health check, answered without Ruby (default "/up"; nil for none). A route
+    #   of the application with this path comes first.
+    attr_accessor :health_path
+
     # @return [Hash] options handed to `Fastr.run` (port:, host:, workers: …); the command line wins
     attr_reader :server
 
@@ -32,6 +36,7 @@ module Fastr
       @reload = Fastr.development?
       @log_requests = Fastr.development?
       @layout = nil
+      @health_path = "/up"
       @server = {}
     end
 

@@ -40,7 +40,7 @@ module Fastr
     end
 
     def serve(env, path)
-      require "rack/files"
+      require "rack"
       @files ||= Rack::Files.new(@root)
       request = Rack::Request.new({ "REQUEST_METHOD" => "GET" }.merge(env))
       @files.serving(request, path)

@@ -71,8 +71,8 @@ module Fastr
         return erubi if %w[erb rhtml].include?(extension)
 
         Tilt[extension] || raise(TemplateMissing, "no template engine takes .#{extension} files (#{path})")
-      rescue LoadError => error
-        raise TemplateMissing, "#{path} needs a gem that is not there: #{error.message}"
+      rescue LoadError => e
+        raise TemplateMissing, "#{path} needs a gem that is not there: #{e.message}"
       end
 
       def erubi

@@ -60,7 +60,9 @@ module Fastr
       found = tried.find { |path| File.file?("#{@root}/#{path}") }
       return "#{@root}/#{found}" if found
 
-      raise TemplateMissing, "no template #{name.inspect}; tried #{tried.map { |path| "app/views/#{path}" }.join(", ")}" \
+      raise TemplateMissing, "no template #{name.inspect}; tried #{tried.map do |path|
+                                                                     "app/views/#{path}"
+                                                                   end.join(', ')}" \
                              "#{Suggestion.for(name, known)}"
     end
 

@@ -17,3 +17,5 @@ module Fastr
     autoload :Response, "fastr/test/response"
   end
 end
+
+Fastr.default_environment = "test"

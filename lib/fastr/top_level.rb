@@ -26,8 +26,8 @@ module Fastr
           Fastr.application.public_send(word, *arguments, **options, &block)
         end
       end
-      private word
     end
+    private(*Words.public_instance_methods(false) - [:configure]) # rubocop:disable Style/AccessModifierDeclarations
 
     class << self
       # Gives the main object the words.
@@ -42,15 +42,23 @@ module Fastr
       # @api private
       def wanted_by?(locations)
         program = File.expand_path($PROGRAM_NAME)
-        return false unless File.file?(program)
+        return false if File.basename(program) == "fastr" || !File.file?(program)
 
         frame = locations.find { |location| !library_frame?(location.path) }
         !frame.nil? && File.expand_path(frame.path) == program
       end
 
+      # Remembers that the program said a word.
+      # @return [void]
       # @api private
       def used
         @used = true
+      end
+
+      # @return [Array<Symbol>] the words
+      # @api private
+      def words
+        private_instance_methods(false)
       end
 
       # @return [Boolean] whether a word was said
@@ -66,12 +74,20 @@ module Fastr
           path.end_with?("/kernel_require.rb", "/zeitwerk/kernel.rb", "/bundled_gems.rb")
       end
 
+      def start
+        Fastr.application.source_file = File.expand_path($PROGRAM_NAME)
+        Fastr.run(Fastr.application, **CommandLine.options(ARGV))
+      rescue Fastr::Error => e
+        warn(e.message)
+        exit!(1)
+      end
+
       def start_at_exit
         @at_exit = true
         at_exit do
           next unless @used && $ERROR_INFO.nil? && !Fastr.running?
 
-          Fastr.run(Fastr.application, **CommandLine.options(ARGV))
+          start
         end
       end
     end

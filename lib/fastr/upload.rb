@@ -33,6 +33,7 @@ module Fastr
       ObjectSpace.define_finalizer(self, Upload.remover(path, @pid)) if path
     end
 
+    # @return [Proc] the finalizer: it must not hold the upload itself
     # @api private
     def self.remover(path, owner)
       proc { FileUtils.rm_f(path) if Process.pid == owner }

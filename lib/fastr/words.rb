@@ -68,6 +68,8 @@ module Fastr
       end
     end
 
+    # Says the recorded words to an instance.
+    # @return [void]
     # @api private
     def replay_words(app)
       superclass.replay_words(app) if superclass.respond_to?(:replay_words)

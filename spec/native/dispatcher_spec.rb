@@ -58,7 +58,7 @@ RSpec.describe Fastr::Dispatcher do
   end
 
   it "waits without the GVL on any other thread" do
-    expect(elapsed { timer(0.05) }).to be_between(0.045, 1)
+    expect(elapsed { timer(0.05) }).to be_between(0.045, relaxed(1))
   end
 
   it "raises a time-out and cancels what took too long" do
@@ -89,7 +89,7 @@ RSpec.describe Fastr::Dispatcher do
       end
       expect(count).to eq(1000)
     end
-    expect(seconds).to be < (ENV["FASTR_GC"] ? 60 : 5)
+    expect(seconds).to be < relaxed(5)
   end
 
   it "can be called from a trap handler" do

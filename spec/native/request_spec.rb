@@ -52,7 +52,9 @@ RSpec.describe Fastr::Request do
   end
 
   it "answers 500 after a Rust panic, and the process lives" do
-    port = serve { |request| request.path == "/panic" ? Fastr::Native.panic_on_purpose : request.respond(200, text, "ok") }
+    port = serve do |request|
+      request.path == "/panic" ? Fastr::Native.panic_on_purpose : request.respond(200, text, "ok")
+    end
     expect(http(port, "/panic").code).to eq("500")
     expect(http(port, "/").body).to eq("ok")
     expect(handler.failures.first).to be_a(Fastr::InternalError)
@@ -115,7 +117,8 @@ RSpec.describe Fastr::Request do
       sleep 0.1
       request.respond(200, text, "still here")
     end
-    expect(raw(port, "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", half_close: true)).to end_with("still here")
+    expect(raw(port, "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+               half_close: true)).to end_with("still here")
   end
 
   it "reads a body that came with the head, and one that streams" do

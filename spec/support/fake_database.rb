@@ -75,7 +75,7 @@ class FakePool
   private
 
   def answer_for(sql, binds)
-    _, answer = @answers.find { |pattern, _| pattern === sql }
+    _, answer = @answers.find { |pattern, _| sql.match?(pattern) }
     answer ? answer.call(sql, binds) : default_answer(sql)
   end
 

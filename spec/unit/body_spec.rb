@@ -30,7 +30,8 @@ RSpec.describe "the body of a request" do
         [file.filename, file.content_type, file.read, params[:user][:name]].to_json
       end
     end
-    response = client.post("/", **multipart('name="user[name]"' => "ann", 'name="doc"; filename="../../a.txt"' => "text"))
+    response = client.post("/",
+                           **multipart('name="user[name]"' => "ann", 'name="doc"; filename="../../a.txt"' => "text"))
     expect(response.json).to eq(["a.txt", "application/octet-stream", "text", "ann"])
   end
 

@@ -107,7 +107,11 @@ RSpec.describe Fastr::Controller do
 
   describe "errors" do
     it "are answered by rescue_from, inherited and the last one first" do
-      parent = Class.new(described_class) { rescue_from(StandardError) { |error| render text: "parent #{error.message}" } }
+      parent = Class.new(described_class) do
+        rescue_from(StandardError) do |error|
+          render text: "parent #{error.message}"
+        end
+      end
       client = define(parent) do
         rescue_from KeyError, with: :missing
         def a = raise(KeyError, "k")
@@ -141,7 +145,7 @@ RSpec.describe Fastr::Controller do
       client = define { def act = raise("kaput") }
       log = logged { expect(client.get("/thing/act").body).to eq("500 Internal Server Error") }
       expect(log.scan("kaput").size).to eq(1)
-      expect(log).to match(/\[ERROR\] .*GET \/thing\/act RuntimeError: kaput\n    .*controller_spec\.rb:\d+/)
+      expect(log).to match(%r{\[ERROR\] .*GET /thing/act RuntimeError: kaput\n    .*controller_spec\.rb:\d+})
     end
 
     it "are JSON for those who ask for JSON" do

@@ -61,7 +61,8 @@ RSpec.describe Fastr::Rendering do
   end
 
   it "inserts partials as they are, once escaped, and keeps the outer @vars" do
-    views = { "p.erb" => "<%= render(:partial, '_q.erb', vars: { m: '<' }) %><%= @vars[:m] %>", "_q.erb" => "<b><%= @vars[:m] %></b>" }
+    views = { "p.erb" => "<%= render(:partial, '_q.erb', vars: { m: '<' }) %><%= @vars[:m] %>",
+              "_q.erb" => "<b><%= @vars[:m] %></b>" }
     expect(rendered(views) { render(:template, "p.erb", vars: { m: "out" }) }.body).to eq("<b>&lt;</b>out")
   end
 
@@ -91,13 +92,13 @@ RSpec.describe Fastr::Rendering do
 
   it "lists the paths tried when a template is missing, and the nearest one" do
     log = logged { rendered({ "users/index.html.erb" => "" }) { render template: "users/idnex" } }
-    expect(log).to include("no template \"users/idnex\"; tried app/views/users/idnex.html.erb, app/views/users/idnex.erb",
-                           "Did you mean users/index?")
+    expect(log).to include("no template \"users/idnex\"; tried app/views/users/idnex.html.erb, ",
+                           "app/views/users/idnex.erb, ", "Did you mean users/index?")
   end
 
   %w[../app/config/settings.rb /etc/passwd a/../../x].each do |path|
     it "refuses #{path}" do
-      expect(logged { rendered { render template: path } }).to match(/TemplateMissing: .*leaves app\/views/)
+      expect(logged { rendered { render template: path } }).to match(%r{TemplateMissing: .*leaves app/views})
     end
   end
 
@@ -146,7 +147,7 @@ RSpec.describe Fastr::SafeString do
     text = described_class.new("<b>")
     text << "<" << described_class.new("</b>")
     expect(text).to eq("<b>&lt;</b>")
-    expect(text + "&").to be_a(described_class).and eq("<b>&lt;</b>&amp;")
+    expect([text, "&"].reduce(:+)).to be_a(described_class).and eq("<b>&lt;</b>&amp;")
   end
 
   it "loses the mark when it is changed in any other way" do

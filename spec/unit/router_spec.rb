@@ -151,6 +151,16 @@ RSpec.describe Fastr::Router do
       expect { router.draw { get "/:a", to: "a#b", a: "[" } }.to raise_error(Fastr::RouteError, /no regular expression/)
     end
 
+    it "takes only requests for its host" do
+      client = client_of do
+        scope(host: "api.example.org") { get("/") { "api" } }
+        get("/", host: /[a-z]+\.shop/) { "shop" }
+        get("/") { "any" }
+      end
+      hosts = ["api.example.org", "API.example.org:8080", "my.shop", "other.org"]
+      expect(hosts.map { |host| client.get("/", headers: { "Host" => host }).body }).to eq(%w[api api shop any])
+    end
+
     it "redirects, with captured values" do
       client = client_of { redirect("/old/:id", to: "/new/:id") }
       response = client.get("/old/7")

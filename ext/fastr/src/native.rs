@@ -34,6 +34,11 @@ pub(crate) fn reactor() -> Result<Arc<Reactor>, CoreError> {
     Ok(reactor)
 }
 
+/// The reactor of this process, if it was started.
+pub(crate) fn running_reactor() -> Option<Arc<Reactor>> {
+    running().clone()
+}
+
 /// In a forked child: the parent's reactor has no thread here. It is left alone, because its descriptors and what it
 /// had pending are the parent's; a new one is made on first use.
 fn after_fork() {
@@ -64,7 +69,7 @@ fn stop() -> Result<(), Error> {
 }
 
 /// Sleeps without the GVL until there are events, and returns them as one flat Array: a `Fastr::Request`; an Integer
-/// completion id followed by its value; `:tick`; `:closed` followed by a request id. Empty after the limit.
+/// completion id followed by its value; `:tick`; `:closed` or `:answered` followed by a request id. Empty after the limit.
 fn wait(ruby: &Ruby, limit: Option<f64>) -> Result<RArray, Error> {
     guard(|_| {
         let reactor = started(ruby)?;
@@ -86,13 +91,17 @@ fn batch(ruby: &Ruby, events: Vec<Event>) -> Result<RArray, Error> {
     let batch = ruby.ary_new_capa(events.len() * 2);
     for event in events {
         match event {
-            Event::Request(request) => batch.push(request::wrap(*request))?,
+            Event::Request(request) => batch.push(request::wrap(request))?,
             Event::Completion(CompletionId(id), result) => {
                 batch.push(id)?;
                 batch.push(convert::result(ruby, result)?)?;
             }
             Event::Closed(id) => {
                 batch.push(ruby.to_symbol("closed"))?;
+                batch.push(id.0)?;
+            }
+            Event::Answered(id) => {
+                batch.push(ruby.to_symbol("answered"))?;
                 batch.push(id.0)?;
             }
             Event::Tick => batch.push(ruby.to_symbol("tick"))?,
@@ -158,7 +167,7 @@ fn resolve(sink: Sink, host: String) -> Result<(), Error> {
 /// Cancels a pending operation; whether it was still pending.
 fn cancel(id: u64) -> Result<bool, Error> {
     guard(|_| {
-        let reactor = running().clone();
+        let reactor = running_reactor();
         Ok(reactor.is_some_and(|reactor| reactor.operations().cancel(CompletionId(id))))
     })
 }
@@ -166,7 +175,7 @@ fn cancel(id: u64) -> Result<bool, Error> {
 /// How much is pending: events on the queue, operations that can be cancelled.
 fn stats(ruby: &Ruby) -> Result<Value, Error> {
     guard(|_| {
-        let reactor = running().clone();
+        let reactor = running_reactor();
         let stats = ruby.hash_new();
         stats.aset(
             ruby.to_symbol("queue"),

@@ -174,7 +174,6 @@ fn json_columns(value: Value) -> Result<JsonOptions, Error> {
     let names = Vec::<String>::try_convert(value)?;
     Ok(JsonOptions {
         columns: JsonColumns::Only(names),
-        ..JsonOptions::default()
     })
 }
 

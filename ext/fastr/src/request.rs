@@ -1,271 +1,265 @@
-//! `Fastr::Request`: one request, lazily converted, with the right to answer it.
+//! `Fastr::Request`: one request, lazily converted, with the right to answer it. Answering is in `answer.rs`.
 
-use std::cell::{Ref, RefCell};
+use std::cell::{Cell, Ref, RefCell};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use fastr_core::Error as CoreError;
-use fastr_core::http::request::Request;
-use fastr_core::http::responder::{Delivery, ResponseStream};
+use fastr_core::http::request::{Peer, Request, Summary};
+use fastr_core::http::responder::ResponseStream;
 use fastr_core::reactor::Reactor;
+use fastr_core::{Error as CoreError, RequestId};
+use http::{HeaderMap, Method, Version};
 use magnus::prelude::*;
 use magnus::{Error, RArray, RHash, RModule, RString, Ruby, Value, method};
 
 use crate::convert;
 use crate::error::{guard, raise};
 use crate::native;
-use crate::outgoing;
 use crate::raw::env;
 use crate::response;
 use crate::sink::Sink;
 
+/// A request before its answer is complete, and what is left of it then.
+pub(crate) enum State {
+    Open(Box<Request>),
+    Answered(Summary),
+}
+
 #[magnus::wrap(class = "Fastr::Request", free_immediately, size)]
 pub(crate) struct RubyRequest {
-    request: RefCell<Request>,
-    stream: RefCell<Option<ResponseStream>>,
+    pub(crate) state: RefCell<State>,
+    pub(crate) stream: RefCell<Option<ResponseStream>>,
+    /// Whether the dispatcher is to be told when the answer is complete.
+    pub(crate) watched: Cell<bool>,
 }
 
 /// The Ruby object of a request that came off the queue.
-pub(crate) fn wrap(request: Request) -> RubyRequest {
+pub(crate) fn wrap(request: Box<Request>) -> RubyRequest {
     RubyRequest {
-        request: RefCell::new(request),
+        state: RefCell::new(State::Open(request)),
         stream: RefCell::new(None),
+        watched: Cell::new(false),
+    }
+}
+
+impl State {
+    pub(crate) fn id(&self) -> RequestId {
+        match self {
+            State::Open(request) => request.id,
+            State::Answered(summary) => summary.id,
+        }
+    }
+
+    fn method(&self) -> &Method {
+        match self {
+            State::Open(request) => &request.head.method,
+            State::Answered(summary) => &summary.method,
+        }
+    }
+
+    fn version(&self) -> Version {
+        match self {
+            State::Open(request) => request.head.version,
+            State::Answered(summary) => summary.version,
+        }
+    }
+
+    fn target(&self) -> &str {
+        match self {
+            State::Open(request) => request.target(),
+            State::Answered(summary) => summary.target(),
+        }
+    }
+
+    fn path(&self) -> &str {
+        match self {
+            State::Open(request) => request.head.uri.path(),
+            State::Answered(summary) => summary.path(),
+        }
+    }
+
+    fn query(&self) -> &str {
+        match self {
+            State::Open(request) => request.head.uri.query().unwrap_or(""),
+            State::Answered(summary) => summary.query(),
+        }
+    }
+
+    fn peer(&self) -> Peer {
+        match self {
+            State::Open(request) => request.peer,
+            State::Answered(summary) => summary.peer,
+        }
+    }
+
+    fn route(&self) -> u32 {
+        match self {
+            State::Open(request) => request.route,
+            State::Answered(summary) => summary.route,
+        }
+    }
+
+    /// The header fields; none once the answer is complete.
+    fn headers(&self) -> Option<&HeaderMap> {
+        match self {
+            State::Open(request) => Some(&request.head.headers),
+            State::Answered(_) => None,
+        }
     }
 }
 
 impl RubyRequest {
-    fn get(&self) -> Ref<'_, Request> {
-        self.request.borrow()
+    fn get(&self) -> Ref<'_, State> {
+        self.state.borrow()
     }
 
     fn id(&self) -> u64 {
-        self.get().id.0
+        self.get().id().0
     }
 
     fn verb(&self) -> RString {
-        env::interned(self.get().head.method.as_str())
+        env::interned(self.get().method().as_str())
     }
 
     fn path(ruby: &Ruby, this: &Self) -> RString {
-        ruby.str_new(this.get().head.uri.path())
+        ruby.str_new(this.get().path())
     }
 
     fn query_string(ruby: &Ruby, this: &Self) -> RString {
-        ruby.str_new(this.get().head.uri.query().unwrap_or(""))
+        ruby.str_new(this.get().query())
     }
 
     fn target(ruby: &Ruby, this: &Self) -> RString {
-        let request = this.get();
-        let target = request
-            .head
-            .uri
-            .path_and_query()
-            .map_or("*", http::uri::PathAndQuery::as_str);
-        ruby.str_new(target)
+        ruby.str_new(this.get().target())
     }
 
     fn http_version(&self) -> RString {
-        env::interned(if self.get().head.version == http::Version::HTTP_10 {
-            "HTTP/1.0"
-        } else {
-            "HTTP/1.1"
-        })
+        env::interned(response::version_name(self.get().version()))
     }
 
     fn remote_address(ruby: &Ruby, this: &Self) -> RString {
-        ruby.str_new(&this.get().peer.remote.ip().to_string())
+        ruby.str_new(&this.get().peer().remote.ip().to_string())
     }
 
     fn remote_port(&self) -> u16 {
-        self.get().peer.remote.port()
+        self.get().peer().remote.port()
     }
 
     fn local_address(ruby: &Ruby, this: &Self) -> RString {
-        ruby.str_new(&this.get().peer.local.ip().to_string())
+        ruby.str_new(&this.get().peer().local.ip().to_string())
     }
 
     fn local_port(&self) -> u16 {
-        self.get().peer.local.port()
+        self.get().peer().local.port()
     }
 
     fn host(ruby: &Ruby, this: &Self) -> Value {
-        let request = this.get();
-        if let Some(authority) = request.head.uri.authority() {
+        let state = this.get();
+        if let State::Open(request) = &*state
+            && let Some(authority) = request.head.uri.authority()
+        {
             return ruby.str_new(authority.as_str()).as_value();
         }
-        header_value(ruby, &request, "host")
+        header_value(ruby, state.headers(), "host")
     }
 
-    fn route(&self) -> Option<u32> {
-        self.get().route
+    fn route(&self) -> u32 {
+        self.get().route()
     }
 
     fn captures(ruby: &Ruby, this: &Self) -> RArray {
-        ruby.ary_from_iter(this.get().captures.iter())
+        match &*this.get() {
+            State::Open(request) => ruby.ary_from_iter(request.captures.iter()),
+            State::Answered(_) => ruby.ary_new(),
+        }
     }
 
     fn capture(ruby: &Ruby, this: &Self, index: usize) -> Value {
-        let request = this.get();
-        request
-            .captures
-            .get(index)
-            .map_or(ruby.qnil().as_value(), |text| ruby.str_new(text).as_value())
+        match &*this.get() {
+            State::Open(request) => ruby.into_value(request.captures.get(index)),
+            State::Answered(_) => ruby.qnil().as_value(),
+        }
     }
 
     fn header(ruby: &Ruby, this: &Self, name: RString) -> Result<Value, Error> {
-        guard(|_| Ok(header_value(ruby, &this.get(), &name.to_string()?)))
+        guard(|_| {
+            let name = name.to_string()?;
+            Ok(header_value(ruby, this.get().headers(), &name))
+        })
     }
 
     fn headers(ruby: &Ruby, this: &Self) -> Result<RHash, Error> {
         guard(|_| {
-            let (request, headers) = (this.get(), ruby.hash_new());
-            for name in request.head.headers.keys() {
-                headers.aset(
-                    env::interned(name.as_str()),
-                    header_value(ruby, &request, name.as_str()),
-                )?;
+            let (state, hash) = (this.get(), ruby.hash_new());
+            let fields = state.headers();
+            for name in fields.into_iter().flat_map(HeaderMap::keys) {
+                let value = header_value(ruby, fields, name.as_str());
+                hash.aset(env::interned(name.as_str()), value)?;
             }
-            Ok(headers)
+            Ok(hash)
         })
     }
 
     /// The Rack env: a copy of the template with what this request brings.
     fn build_env(ruby: &Ruby, this: &Self, template: RHash) -> Result<RHash, Error> {
-        guard(|_| Ok(response::rack_env(ruby, &this.get(), template)))
+        guard(|_| match &*this.get() {
+            State::Open(request) => Ok(response::rack_env(ruby, request, template)),
+            State::Answered(_) => Err(raise(ruby, &given_back())),
+        })
     }
 
     fn content_length(&self) -> Option<u64> {
-        let request = self.get();
-        request
-            .head
-            .headers
-            .get(http::header::CONTENT_LENGTH)?
-            .to_str()
-            .ok()?
-            .parse()
-            .ok()
+        let state = self.get();
+        let length = state.headers()?.get(http::header::CONTENT_LENGTH)?;
+        length.to_str().ok()?.parse().ok()
     }
 
     /// The whole body if it came with the head, else nil and nothing is taken.
     fn body_buffered(ruby: &Ruby, this: &Self) -> Value {
-        this.get()
-            .body
-            .take_buffered()
-            .map_or(ruby.qnil().as_value(), |bytes| env::binary(&bytes))
+        let body = match &*this.get() {
+            State::Open(request) => request.body.take_buffered(),
+            State::Answered(_) => None,
+        };
+        body.map_or(ruby.qnil().as_value(), |bytes| env::binary(&bytes))
     }
 
     fn body_read(&self, sink: Sink, max: usize) -> Result<(), Error> {
-        self.with_reactor(|reactor| {
-            self.get().body.read(reactor, max, sink.completer(reactor));
-            Ok(())
+        self.with_request(|reactor, request| {
+            request.body.read(reactor, max, sink.completer(reactor));
         })
     }
 
     fn body_all(&self, sink: Sink, limit: Option<u64>) -> Result<(), Error> {
-        self.with_reactor(|reactor| {
-            self.get()
+        let limit = limit.unwrap_or(u64::MAX);
+        self.with_request(|reactor, request| {
+            request
                 .body
-                .read_all(reactor, limit.unwrap_or(u64::MAX), sink.completer(reactor));
-            Ok(())
+                .read_all(reactor, limit, sink.completer(reactor));
         })
     }
 
     fn multipart(&self, sink: Sink) -> Result<(), Error> {
-        self.with_reactor(|reactor| {
-            let request = self.get();
+        self.with_request(|reactor, request| {
             let content_type = request.head.headers.get(http::header::CONTENT_TYPE);
-            let content_type = content_type
-                .and_then(|value| value.to_str().ok())
-                .unwrap_or("")
-                .to_owned();
+            let content_type = content_type.and_then(|value| value.to_str().ok());
+            let content_type = content_type.unwrap_or("").to_owned();
             request
                 .body
                 .read_parts(reactor, content_type, sink.completer(reactor));
-            Ok(())
         })
     }
 
-    fn respond(&self, status: u16, headers: RHash, body: RString) -> Result<(), Error> {
-        let head = guard(|ruby| response::head(ruby, status, headers))?;
-        let bytes = response::copy(body);
-        self.with_reactor(|reactor| {
-            let delivery = self
-                .request
-                .borrow_mut()
-                .responder
-                .whole(head.map(|()| bytes))?;
-            outgoing::send(reactor, delivery);
-            Ok(())
-        })
-    }
-
-    fn start(&self, status: u16, headers: RHash) -> Result<(), Error> {
-        let head = guard(|ruby| response::head(ruby, status, headers))?;
-        self.with_reactor(|reactor| {
-            let (delivery, stream) = self.request.borrow_mut().responder.streamed(head)?;
-            self.stream.replace(Some(stream));
-            outgoing::send(reactor, delivery);
-            Ok(())
-        })
-    }
-
-    fn write(&self, body: RString) -> Result<usize, Error> {
-        let bytes = response::copy(body);
-        self.with_reactor(|reactor| {
-            let stream = self.stream.borrow();
-            let stream = stream.as_ref().ok_or_else(not_started)?;
-            if !bytes.is_empty() {
-                outgoing::send(reactor, stream.write(bytes)?);
+    fn with_request(&self, body: impl FnOnce(&Arc<Reactor>, &Request)) -> Result<(), Error> {
+        self.with_reactor(|reactor| match &*self.get() {
+            State::Open(request) => {
+                body(reactor, request);
+                Ok(())
             }
-            Ok(stream.queued())
+            State::Answered(_) => Err(given_back()),
         })
     }
 
-    fn drain(&self, sink: Sink) -> Result<(), Error> {
-        self.with_reactor(|reactor| {
-            outgoing::flush(reactor);
-            self.stream
-                .borrow()
-                .as_ref()
-                .ok_or_else(not_started)?
-                .drain(sink.completer(reactor));
-            Ok(())
-        })
-    }
-
-    fn finish(&self) -> Result<bool, Error> {
-        self.end(true)
-    }
-
-    fn abort(&self) -> Result<bool, Error> {
-        self.end(false)
-    }
-
-    /// Ends a streamed answer once; false if there is none or it ended before.
-    fn end(&self, complete: bool) -> Result<bool, Error> {
-        self.with_reactor(|reactor| {
-            let Some(stream) = self.stream.take() else {
-                return Ok(false);
-            };
-            let delivery: Delivery = stream.end(complete);
-            outgoing::send(reactor, delivery);
-            Ok(true)
-        })
-    }
-
-    fn is_answered(&self) -> bool {
-        self.get().responder.is_answered()
-    }
-
-    /// Whether the client still waits for an answer or its rest.
-    fn is_open(&self) -> bool {
-        match self.stream.borrow().as_ref() {
-            Some(stream) => stream.is_open(),
-            None => self.get().responder.is_open(),
-        }
-    }
-
-    fn with_reactor<T>(
+    pub(crate) fn with_reactor<T>(
         &self,
         body: impl FnOnce(&Arc<Reactor>) -> Result<T, CoreError>,
     ) -> Result<T, Error> {
@@ -277,13 +271,14 @@ impl RubyRequest {
     }
 }
 
-fn not_started() -> CoreError {
-    CoreError::Invalid("no streamed answer is open: call start(status, headers) first".into())
+fn given_back() -> CoreError {
+    let message = "the request is answered: read its headers and body before you answer";
+    CoreError::Invalid(message.into())
 }
 
 /// All values of a header as one String, nil if there is none.
-fn header_value(ruby: &Ruby, request: &Request, name: &str) -> Value {
-    let mut values = request.head.headers.get_all(name).iter();
+pub(crate) fn header_value(ruby: &Ruby, fields: Option<&HeaderMap>, name: &str) -> Value {
+    let mut values = fields.into_iter().flat_map(|fields| fields.get_all(name));
     let Some(first) = values.next() else {
         return ruby.qnil().as_value();
     };
@@ -297,10 +292,6 @@ fn header_value(ruby: &Ruby, request: &Request, name: &str) -> Value {
         joined.extend_from_slice(value.as_bytes());
     }
     convert::text(ruby, &Bytes::from(joined))
-}
-
-pub(crate) fn header_of(ruby: &Ruby, request: &Request, name: &str) -> Value {
-    header_value(ruby, request, name)
 }
 
 pub(crate) fn define(ruby: &Ruby, fastr: RModule) -> Result<(), Error> {
@@ -328,12 +319,5 @@ pub(crate) fn define(ruby: &Ruby, fastr: RModule) -> Result<(), Error> {
     class.define_method("body_read", method!(RubyRequest::body_read, 2))?;
     class.define_method("body_all", method!(RubyRequest::body_all, 2))?;
     class.define_method("multipart", method!(RubyRequest::multipart, 1))?;
-    class.define_method("respond", method!(RubyRequest::respond, 3))?;
-    class.define_method("start", method!(RubyRequest::start, 2))?;
-    class.define_method("write", method!(RubyRequest::write, 1))?;
-    class.define_method("drain", method!(RubyRequest::drain, 1))?;
-    class.define_method("finish", method!(RubyRequest::finish, 0))?;
-    class.define_method("abort", method!(RubyRequest::abort, 0))?;
-    class.define_method("answered?", method!(RubyRequest::is_answered, 0))?;
-    class.define_method("open?", method!(RubyRequest::is_open, 0))
+    crate::answer::define(class)
 }

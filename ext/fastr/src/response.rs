@@ -8,7 +8,7 @@ use magnus::r_hash::ForEach;
 use magnus::{Error, RArray, RHash, RString, Ruby, Symbol, Value};
 
 use crate::raw::env;
-use crate::request::header_of;
+use crate::request::header_value as header_value_of;
 
 /// The head of a response. A name or value that HTTP does not allow (CR, LF or NUL in it, above all) raises.
 pub(crate) fn head(ruby: &Ruby, status: u16, headers: RHash) -> Result<http::Response<()>, Error> {
@@ -76,19 +76,8 @@ pub(crate) fn rack_env(ruby: &Ruby, request: &Request, template: RHash) -> RHash
         "QUERY_STRING",
         ruby.str_new(uri.query().unwrap_or("")).as_value(),
     );
-    set(
-        "REQUEST_URI",
-        ruby.str_new(
-            uri.path_and_query()
-                .map_or("*", http::uri::PathAndQuery::as_str),
-        )
-        .as_value(),
-    );
-    let version = if request.head.version == http::Version::HTTP_10 {
-        "HTTP/1.0"
-    } else {
-        "HTTP/1.1"
-    };
+    set("REQUEST_URI", ruby.str_new(request.target()).as_value());
+    let version = version_name(request.head.version);
     set("SERVER_PROTOCOL", env::interned(version).as_value());
     set("HTTP_VERSION", env::interned(version).as_value());
     set(
@@ -103,7 +92,7 @@ pub(crate) fn rack_env(ruby: &Ruby, request: &Request, template: RHash) -> RHash
         env::store(
             rack,
             env::header_key(header.as_str()),
-            header_of(ruby, request, header.as_str()),
+            header_value_of(ruby, Some(&request.head.headers), header.as_str()),
         );
     }
     rack
@@ -131,4 +120,13 @@ fn authority(request: &Request) -> (String, String) {
         );
     }
     (name.to_owned(), port)
+}
+
+/// The protocol version as Rack writes it.
+pub(crate) fn version_name(version: http::Version) -> &'static str {
+    if version == http::Version::HTTP_10 {
+        "HTTP/1.0"
+    } else {
+        "HTTP/1.1"
+    }
 }

@@ -34,6 +34,8 @@ pub enum Event {
     Completion(CompletionId, Result<Outcome, Error>),
     /// The client of a request that is still being answered went away.
     Closed(RequestId),
+    /// A request that somebody watches was answered: nobody has to be told any more when its client leaves.
+    Answered(RequestId),
     /// Ruby callbacks wait in the Ruby-side inbox. Coalesced: at most one lies on the queue.
     Tick,
 }

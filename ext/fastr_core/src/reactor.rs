@@ -88,11 +88,6 @@ impl Reactor {
         &self.outbox
     }
 
-    /// Where reactor tasks leave events, to be handed over together.
-    pub(crate) fn stage(&self) -> &Arc<Stage> {
-        &self.stage
-    }
-
     /// The runtime, to spawn on.
     pub(crate) fn handle(&self) -> &Handle {
         &self.handle
@@ -119,8 +114,11 @@ impl Reactor {
         });
     }
 
-    /// Completes after `delay`.
+    /// Completes after `delay`; without a delay at once, behind what is queued already.
     pub fn timer(&self, completer: Completer, delay: Duration) {
+        if delay.is_zero() {
+            return completer.complete(Ok(Outcome::Done));
+        }
         self.operate(completer, async move {
             tokio::time::sleep(delay).await;
             Ok(Outcome::Done)
@@ -202,6 +200,10 @@ async fn ready(descriptor: OwnedFd, bits: u8) -> Result<u8, Error> {
     }
     let interest = interest
         .ok_or_else(|| Error::Invalid("wait for a descriptor: no readiness asked for".into()))?;
+    #[expect(
+        deprecated,
+        reason = "an OwnedFd is I/O safe, which the replacement asks for in unsafe code"
+    )]
     let descriptor = match AsyncFd::with_interest(descriptor, interest) {
         Ok(descriptor) => descriptor,
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(bits),

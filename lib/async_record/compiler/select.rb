@@ -92,15 +92,18 @@ module AsyncRecord
 
       def order_term((column, direction, nulls))
         return @compiler.expression(column) if direction.nil?
+        return @compiler << @compiler.dialect.order_term(@compiler.column(column), direction, nulls) if nulls
 
-        @compiler << @compiler.dialect.order_term(@compiler.column(column), direction, nulls)
+        @compiler << @compiler.column(column) << (direction == :desc ? " DESC" : " ASC")
       end
 
-      # Placeholders are written before the clause knows where they stand; both orders agree in every dialect.
+      # The placeholders are made before the clause that holds them: limit, then offset, as every dialect writes them.
       def limit
         limit = placeholder(@relation.limit_value)
         offset = placeholder(@relation.offset_value)
-        @compiler << @compiler.dialect.limit_clause(limit, offset) if limit || offset
+        return @compiler << @compiler.dialect.limit_clause(limit, offset) if offset
+
+        @compiler << " LIMIT " << limit if limit
       end
 
       def placeholder(value)

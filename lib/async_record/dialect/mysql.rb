@@ -54,7 +54,7 @@ module AsyncRecord
         term = super(column, direction, nil)
         return term unless nulls
 
-        "#{column} IS NULL #{nulls == :first ? "DESC" : "ASC"}, #{term}"
+        "#{column} IS NULL #{nulls == :first ? 'DESC' : 'ASC'}, #{term}"
       end
 
       # (see Dialect#returning?)
@@ -71,7 +71,7 @@ module AsyncRecord
       def upsert_clause(conflict, updates)
         sets = (updates || []).map { |column| "#{column} = VALUES(#{column})" }
         sets = conflict.first(1).map { |column| "#{column} = #{column}" } if sets.empty?
-        " ON DUPLICATE KEY UPDATE #{sets.join(", ")}"
+        " ON DUPLICATE KEY UPDATE #{sets.join(', ')}"
       end
 
       # (see Dialect#default_values)

@@ -19,13 +19,13 @@ module AsyncRecord
       def create_table(name, definition, if_not_exists: false)
         parts = definition.columns.map { |column| column_sql(column) }
         parts += definition.checks.map { |check| check_sql(*check) }
-        table = "CREATE TABLE #{"IF NOT EXISTS " if if_not_exists}#{quote(name)} (#{parts.join(", ")})"
+        table = "CREATE TABLE #{'IF NOT EXISTS ' if if_not_exists}#{quote(name)} (#{parts.join(', ')})"
         [table, *definition.indexes.flat_map { |columns, options| add_index(name, columns, **options) }]
       end
 
       # @return [Array<String>]
       def drop_table(name, if_exists: false)
-        ["DROP TABLE #{"IF EXISTS " if if_exists}#{quote(name)}"]
+        ["DROP TABLE #{'IF EXISTS ' if if_exists}#{quote(name)}"]
       end
 
       # @return [Array<String>]
@@ -54,16 +54,16 @@ module AsyncRecord
       def add_index(table, columns, unique: false, name: nil, where: nil, if_not_exists: false, concurrently: false)
         columns = Array(columns)
         name ||= index_name(table, columns)
-        ["CREATE #{"UNIQUE " if unique}INDEX #{"CONCURRENTLY " if concurrently && @dialect.name == :postgresql}" \
-         "#{"IF NOT EXISTS " if if_not_exists}#{quote(name)} ON #{quote(table)} " \
-         "(#{columns.map { |column| index_column(column) }.join(", ")})#{" WHERE #{where}" if where}"]
+        ["CREATE #{'UNIQUE ' if unique}INDEX #{'CONCURRENTLY ' if concurrently && @dialect.name == :postgresql}" \
+         "#{'IF NOT EXISTS ' if if_not_exists}#{quote(name)} ON #{quote(table)} " \
+         "(#{columns.map { |column| index_column(column) }.join(', ')})#{" WHERE #{where}" if where}"]
       end
 
       # @return [Array<String>]
       def remove_index(table, columns = nil, name: nil, if_exists: false, **_options)
         name ||= index_name(table, Array(columns))
         on = " ON #{quote(table)}" if @dialect.name == :mysql
-        ["DROP INDEX #{"IF EXISTS " if if_exists}#{quote(name)}#{on}"]
+        ["DROP INDEX #{'IF EXISTS ' if if_exists}#{quote(name)}#{on}"]
       end
 
       # @return [Array<String>]
@@ -82,7 +82,7 @@ module AsyncRecord
       end
 
       def index_name(table, columns)
-        "index_#{table}_on_#{columns.map { |column| column.to_s.gsub(/\W+/, "_") }.join("_and_")}"
+        "index_#{table}_on_#{columns.map { |column| column.to_s.gsub(/\W+/, '_') }.join('_and_')}"
       end
 
       def column_sql(column)
@@ -103,7 +103,7 @@ module AsyncRecord
         return "(#{Integer(limit)})" if limit && %i[string binary blob].include?(type)
         return "" unless type == :decimal && precision
 
-        "(#{[precision, scale].compact.map { |number| Integer(number) }.join(", ")})"
+        "(#{[precision, scale].compact.map { |number| Integer(number) }.join(', ')})"
       end
 
       def constraints(options)
@@ -112,7 +112,7 @@ module AsyncRecord
         parts << "NOT NULL" if options[:null] == false || options[:primary_key]
         parts << "DEFAULT #{literal(options[:default])}" if options.key?(:default) && !options[:default].nil?
         parts << "UNIQUE" if options[:unique]
-        parts << "REFERENCES #{quote(options[:references])} (#{quote("id")})" if options[:references]
+        parts << "REFERENCES #{quote(options[:references])} (#{quote('id')})" if options[:references]
         parts
       end
 

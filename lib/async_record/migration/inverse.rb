@@ -26,8 +26,8 @@ module AsyncRecord
         def drop_table(arguments, options)
           return [:create_table, arguments, options.reject { |key, _| key == :if_exists }] if arguments.size > 1
 
-          raise IrreversibleMigration, "drop_table #{arguments.first.inspect} can be undone only if its block says what " \
-                                       "the table was"
+          raise IrreversibleMigration, "drop_table #{arguments.first.inspect} can be undone only if its block says " \
+                                       "what the table was"
         end
 
         # What `reversible` says for a direction is right as it is.

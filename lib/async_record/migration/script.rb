@@ -25,7 +25,7 @@ module AsyncRecord
           return scripts unless twins
 
           raise MigrationError, "two migrations have the version #{twins.first.version}: " \
-                                "#{twins.map { |one| File.basename(one.path) }.join(" and ")}; rename one"
+                                "#{twins.map { |one| File.basename(one.path) }.join(' and ')}; rename one"
         rescue Errno::ENOENT
           []
         end

@@ -13,6 +13,7 @@ module AsyncRecord
     #     t.timestamps
     #   end
     class TableDefinition
+      # What a column can be.
       TYPES = %i[string text integer bigint float decimal boolean date datetime time json blob binary].freeze
 
       # One column.
@@ -37,8 +38,9 @@ module AsyncRecord
       # @return [void]
       def column(name, type, **options)
         unless type.is_a?(String) || TYPES.include?(type) || type == :primary_key
-          raise MigrationError, "there is no column type #{type.inspect}; there are #{TYPES.join(", ")}"
+          raise MigrationError, "there is no column type #{type.inspect}; there are #{TYPES.join(', ')}"
         end
+
         index = options.delete(:index)
         @columns << ColumnDefinition.new(name.to_s, type, options)
         index(name, **(index.is_a?(Hash) ? index : {})) if index

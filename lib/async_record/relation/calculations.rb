@@ -29,7 +29,7 @@ module AsyncRecord
 
       # @return [Numeric, Hash, Pending] 0 for no rows
       def sum(column, &block)
-        perform(block) { @none ? zero(0) : aggregate("SUM", column) { |value| value.nil? ? 0 : value } }
+        perform(block) { @none ? zero(0) : aggregate("SUM", column) { |value| value || 0 } }
       end
 
       # @return [Float, BigDecimal, nil, Hash, Pending]
@@ -210,7 +210,6 @@ module AsyncRecord
         end
         write.call(sql)
       end
-
     end
     private_constant :Calculations
   end

@@ -8,7 +8,8 @@ module AsyncRecord
     # Reads names and directions.
     module Names
       COLUMN = /\A[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?\z/
-      ORDER = /\A(?<column>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?)(?:\s+(?<direction>asc|desc))?(?:\s+nulls\s+(?<nulls>first|last))?\z/i
+      ORDER = /\A(?<column>[a-z_]\w*(?:\.[a-z_]\w*)?)(?:\s+(?<direction>asc|desc))?
+        (?:\s+nulls\s+(?<nulls>first|last))?\z/ix
       DIRECTIONS = { asc: :asc, desc: :desc, "asc" => :asc, "desc" => :desc, ASC: :asc, DESC: :desc, "ASC" => :asc,
                      "DESC" => :desc }.freeze
       private_constant :COLUMN, :ORDER, :DIRECTIONS
@@ -41,7 +42,8 @@ module AsyncRecord
 
       def order_text(part, whole)
         match = ORDER.match(part) || unsafe(whole, "order")
-        [-match[:column], DIRECTIONS.fetch((match[:direction] || "asc").downcase), match[:nulls]&.downcase&.to_sym].freeze
+        direction = DIRECTIONS.fetch((match[:direction] || "asc").downcase)
+        [-match[:column], direction, match[:nulls]&.downcase&.to_sym].freeze
       end
 
       def directed(directions)
@@ -78,8 +80,8 @@ module AsyncRecord
       end
 
       def unsafe(text, method)
-        raise UnsafeSql, "#{method} takes column names; #{text.inspect} is none. If it is SQL that you wrote yourself, " \
-                         "say so: #{method}(AsyncRecord.sql(#{text.inspect}))"
+        raise UnsafeSql, "#{method} takes column names; #{text.inspect} is none. If it is SQL that you wrote " \
+                         "yourself, say so: #{method}(AsyncRecord.sql(#{text.inspect}))"
       end
     end
     private_constant :Names

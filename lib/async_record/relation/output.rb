@@ -62,8 +62,8 @@ module AsyncRecord
         compiler = Compiler.new(model.dialect_for_display, model.table_name, table)
         statement = Compiler::Select.new(compiler, self).write(table || selections ? nil : [Sql.new("*")]).statement
         "#{statement.sql} #{statement.binds.inspect}"
-      rescue Error => e
-        e.message
+      rescue Error => error
+        error.message
       end
     end
     private_constant :Output

@@ -103,7 +103,9 @@ module AsyncRecord
         columns = columns_of(stamped(rows.first))
         values = rows.map { |row| values_of(row, columns) }
         slices = values.each_slice([database.dialect.max_binds / [columns.size, 1].max, 1].max).to_a
-        results = together(slices.size) { |tx| slices.map { |slice| insert_slice(columns, slice, upsert, returning, tx) } }
+        results = together(slices.size) do |tx|
+          slices.map { |slice| insert_slice(columns, slice, upsert, returning, tx) }
+        end
         returning ? results.flatten(1) : results.sum
       end
 
@@ -137,7 +139,7 @@ module AsyncRecord
         row = stamped(row).transform_keys(&:to_s)
         return row.values_at(*columns) if row.size == columns.size && columns.all? { |column| row.key?(column) }
 
-        raise ArgumentError, "every row needs the same columns (#{columns.join(", ")}); one has #{row.keys.join(", ")}"
+        raise ArgumentError, "every row needs the same columns (#{columns.join(', ')}); one has #{row.keys.join(', ')}"
       end
 
       def stamped(row)

@@ -31,7 +31,7 @@ module AsyncRecord
         def named(name)
           return method(name) if OPTIONS.key?(name)
 
-          raise ArgumentError, "there is no check #{name.inspect}; there are #{OPTIONS.keys.join(", ")}"
+          raise ArgumentError, "there is no check #{name.inspect}; there are #{OPTIONS.keys.join(', ')}"
         end
 
         # @return [Hash] the options of one check
@@ -66,9 +66,8 @@ module AsyncRecord
         def length(record, attribute, value, options)
           size = value.nil? ? 0 : size_of(value)
           minimum, maximum = length_limits(options)
-          if options[:is] && size != options[:is]
-            add(record, attribute, options, "is the wrong length (should be #{count(options[:is])})")
-          end
+          exact = options[:is]
+          add(record, attribute, options, "is the wrong length (should be #{count(exact)})") if exact && size != exact
           add(record, attribute, options, "is too short (minimum is #{count(minimum)})") if minimum && size < minimum
           add(record, attribute, options, "is too long (maximum is #{count(maximum)})") if maximum && size > maximum
         end
@@ -91,7 +90,8 @@ module AsyncRecord
         def numericality(record, attribute, value, options)
           number = number(value)
           return add(record, attribute, options, "is not a number") if number.nil?
-          return add(record, attribute, options, "must be an integer") if options[:only_integer] && !whole?(value, number)
+          return add(record, attribute, options, "must be an integer") if options[:only_integer] && !whole?(value,
+                                                                                                            number)
 
           compare(record, attribute, number, options)
         end
@@ -110,7 +110,7 @@ module AsyncRecord
         end
 
         def count(number)
-          "#{number} character#{"s" unless number == 1}"
+          "#{number} character#{'s' unless number == 1}"
         end
 
         def size_of(value)
@@ -149,7 +149,7 @@ module AsyncRecord
             limit = record.instance_exec(&limit) if limit.is_a?(Proc)
             next if limit.nil? || number.public_send(operator, limit)
 
-            add(record, attribute, options, "must be #{name.to_s.tr("_", " ")} #{limit}")
+            add(record, attribute, options, "must be #{name.to_s.tr('_', ' ')} #{limit}")
           end
           compare_kind(record, attribute, number, options)
         end

@@ -92,7 +92,7 @@ module AsyncRecord
     def full_message(attribute, message)
       return message if attribute == BASE
 
-      "#{attribute.to_s.delete_suffix("_id").tr("_", " ").capitalize} #{message}"
+      "#{attribute.to_s.delete_suffix('_id').tr('_', ' ').capitalize} #{message}"
     end
   end
 end

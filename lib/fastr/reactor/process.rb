@@ -3,8 +3,8 @@
 require "shellwords"
 
 module Fastr
+  # Child processes. The reactor waits for their output and their end; nothing blocks.
   module Reactor
-    # Child processes. The reactor waits for their output and their end; nothing blocks.
     class << self
       # Runs a command and hands over what it wrote and how it ended. Its standard error is the program's own.
       # @param command [String] split like a shell would when it stands alone

@@ -11,10 +11,10 @@ module Fastr
       include Resources
 
       # What the blocks around a route add to it.
-      Scope = Struct.new(:path, :folder, :name_prefix, :name_suffix, :controller, :constraints, :defaults) do
+      Scope = Struct.new(:path, :folder, :name_prefix, :name_suffix, :controller, :host, :constraints, :defaults) do
         # @return [Scope] the scope outside of every block
         def self.root
-          new("", nil, nil, nil, nil, {}, {})
+          new("", nil, nil, nil, nil, nil, {}, {})
         end
 
         # @return [Scope] this scope with some fields replaced
@@ -31,12 +31,13 @@ module Fastr
       private_constant :Scope
 
       # Options of a route that are no constraints.
-      OPTIONS = %i[to as controller action defaults constraints].freeze
+      OPTIONS = %i[to as controller action host defaults constraints].freeze
       private_constant :OPTIONS
 
       # @!macro [new] verb
       #   @param path [String, Hash] "/users/:id", or `"/users" => "users#index"`
-      #   @param options [Hash] to:, as:, constraints:, defaults:; any other key constrains the capture of that name
+      #   @param options [Hash] to:, as:, host:, constraints:, defaults:; any other key constrains the capture of that
+      #     name
       #   @yield the action, run in a controller; its parameters are the captures in order
       #   @return [Route]
 
@@ -104,22 +105,22 @@ module Fastr
         mounted = Mount.new(rack, prefix)
         location = Location.of_caller
         [path, "#{prefix}/", "#{prefix}/*mounted_path"].uniq.each do |pattern|
-          add(Route.new(pattern, rack: mounted, location: location, exact: true))
+          add(Route.new(pattern, rack: mounted, location: location, exact: true, host: scope_now.host))
         end
         nil
       end
 
       # Routes inside get a path in front, and what else is given.
       # @param path [String, nil]
-      # @param options [Hash] module: a folder of controllers; as: in front of the names; controller:;
-      #   constraints: and defaults: for the routes inside
+      # @param options [Hash] module: a folder of controllers; as: in front of the names; controller:; host: a
+      #   String or Regexp; constraints: and defaults: for the routes inside
       # @return [void]
       def scope(path = nil, **options, &block)
         now = scope_now
         inside(now.with(path: path ? "#{now.path}/#{path}" : now.path,
                         folder: join(now.folder, options[:module], "/"),
                         name_prefix: join(now.name_prefix, options[:as], "_"),
-                        controller: options[:controller] || now.controller,
+                        controller: options[:controller] || now.controller, host: options[:host] || now.host,
                         constraints: now.constraints.merge(options[:constraints] || {}),
                         defaults: now.defaults.merge(options[:defaults] || {})), &block)
       end
@@ -165,7 +166,8 @@ module Fastr
         add(Route.new(pattern, methods: methods, block: block, rack: rack && Mount.new(rack, nil),
                                constraints: constraints_for(pattern, now, options),
                                fixed: block || rack ? defaults_for(now, options) : fixed_for(path, now, options),
-                               name: name_for(path, now, options), location: Location.of_caller, args: options))
+                               name: name_for(path, now, options), location: Location.of_caller, args: options,
+                               host: options[:host] || now.host))
       end
 
       # `get "/users" => "users#index"` arrives as a keyword whose key is a String.
@@ -195,15 +197,15 @@ module Fastr
         defaults_for(now, options).merge(target)
       end
 
-      # "users#show" | "show" inside a resource | the path itself where a controller is known
+      # "users#show" | "show" where a controller is known | the path itself where one is known
       def target_for(path, now, options)
-        to = options[:to].to_s
-        controller, action = to.split("#", 2) if to.include?("#")
-        controller ||= options[:controller] || now.controller
+        *controller, action = options[:to].to_s.split("#", 2)
+        controller = controller.first || options[:controller] || now.controller
         names = Pattern.names(path)
         leads_nowhere(path) unless controller || names.include?(:controller)
-        action ||= options[:action] || (to.empty? ? path.delete_prefix("/") : to) unless names.include?(:action)
-        [controller&.to_s, action&.to_s]
+        return [controller&.to_s, nil] if names.include?(:action)
+
+        [controller&.to_s, (action || options[:action] || path.delete_prefix("/")).to_s]
       end
 
       def leads_nowhere(path)

@@ -95,7 +95,7 @@ module Fastr
         add(Route.new(pattern, methods: methods, location: Location.of_caller,
                                constraints: constraints_for(pattern, scope_now, { constraints: known(thing, pattern) }),
                                fixed: defaults_for(scope_now, {}).merge(controller: folded(thing), action: action.to_s),
-                               name: resource_name(action, thing)))
+                               name: resource_name(action, thing), host: scope_now.host))
       end
 
       def known(thing, pattern)
@@ -116,7 +116,8 @@ module Fastr
       end
 
       def nest(thing, &block)
-        outer, @thing_now = @thing_now, thing
+        outer = @thing_now
+        @thing_now = thing
         inside(scope_now.with(path: thing.nested_path, name_prefix: join(scope_now.name_prefix, thing.singular, "_"),
                               constraints: scope_now.constraints.merge(thing.constraints)), &block)
       ensure

@@ -54,8 +54,9 @@ module Fastr
 
       # @param method [String] upper case
       # @macro request
-      def request(method, path, params: nil, json: nil, body: nil, headers: {})
-        env = env_for(method, path, params, json, body, headers)
+      def request(method, path, headers: {}, **content)
+        Dispatcher.instance.ensure_running
+        env = add_headers(env_for(method, path, content), headers)
         later = Thread::Queue.new
         env["async.callback"] = ->(triple) { later << triple }
         answer = catch(:async) { @app.call(env) }
@@ -69,20 +70,20 @@ module Fastr
         Timeout.timeout(LIMIT, Fastr::TimeoutError, "no answer within #{LIMIT} s") { later.pop }
       end
 
-      def env_for(method, path, params, json, body, headers)
+      def env_for(method, path, content)
         path, query = path.split("?", 2)
-        in_query = params && %w[GET HEAD].include?(method)
-        query = [query, encode(params)].compact.join("&") if in_query
-        type, text = body_for(in_query ? nil : params, json, body)
-        env = { "REQUEST_METHOD" => method, "PATH_INFO" => path, "QUERY_STRING" => query.to_s, "SCRIPT_NAME" => "",
-                "SERVER_NAME" => "test.local", "SERVER_PORT" => "80", "HTTP_HOST" => "test.local",
-                "rack.url_scheme" => "http", "rack.version" => [1, 6], "rack.errors" => $stderr,
-                "rack.input" => StringIO.new(text.b), "CONTENT_LENGTH" => text.bytesize.to_s }
-        env["CONTENT_TYPE"] = type if type
-        add_headers(env, headers)
+        if content[:params] && %w[GET HEAD].include?(method)
+          query = [query, encode(content[:params])].compact.join("&")
+          content = content.except(:params)
+        end
+        type, text = body_for(**content)
+        { "REQUEST_METHOD" => method, "PATH_INFO" => path, "QUERY_STRING" => query.to_s, "SCRIPT_NAME" => "",
+          "SERVER_NAME" => "test.local", "SERVER_PORT" => "80", "HTTP_HOST" => "test.local",
+          "rack.url_scheme" => "http", "rack.version" => [1, 6], "rack.errors" => $stderr, "CONTENT_TYPE" => type,
+          "rack.input" => StringIO.new(text.b), "CONTENT_LENGTH" => text.bytesize.to_s }.compact
       end
 
-      def body_for(params, json, body)
+      def body_for(params: nil, json: nil, body: nil)
         return ["application/json", JSON.generate(json)] unless json.nil?
         return ["application/x-www-form-urlencoded", encode(params)] if params
 
@@ -90,7 +91,11 @@ module Fastr
       end
 
       def add_headers(env, headers)
-        headers = { "Cookie" => @cookies.map { |name, value| "#{name}=#{value}" }.join("; ") }.merge(headers) if @cookies.any?
+        if @cookies.any?
+          headers = { "Cookie" => @cookies.map do |name, value|
+                                    "#{name}=#{value}"
+                                  end.join("; ") }.merge(headers)
+        end
         headers.each do |name, value|
           key = name.tr("-", "_").upcase
           env[key == "CONTENT_TYPE" ? key : "HTTP_#{key}"] = value

@@ -25,6 +25,7 @@ module Fastr
         end
       end
 
+      # Lets the test class name its controller.
       # @api private
       def self.included(owner)
         super
@@ -38,6 +39,7 @@ module Fastr
         yield(Controller.app)
       end
 
+      # @return [Application] that of the working directory
       # @api private
       def self.app
         @apps ||= {}

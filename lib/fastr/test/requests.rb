@@ -2,8 +2,8 @@
 
 module Fastr
   module Test
-    # `get("/path")` and its relatives for a test class or RSpec group. It owns only which application they go to: the one
-    # given to {#use_application}, or `Fastr.application`.
+    # `get("/path")` and its relatives for a test class or RSpec group. It owns only which application they go to: the
+    # one given to {#use_application}, or `Fastr.application`.
     module Requests
       %i[get head post put patch delete].each do |verb|
         define_method(verb) { |path, **options| client.public_send(verb, path, **options) }
@@ -18,9 +18,11 @@ module Fastr
 
       # @return [Client]
       def client
-        @fastr_client ||= Client.new(Fastr.application)
+        @fastr_client ||= # rubocop:disable Naming/MemoizedInstanceVariableName -- the test class is the user's
+          Client.new(Fastr.application)
       end
 
+      # @return [Application] the one of this folder
       # @api private
       def self.booted(folder)
         @booted ||= {}

@@ -3,11 +3,13 @@
 require "fastr/reactor"
 
 # The calls of AsyncRecord 2010, verbatim, inside the reactor.
+# rubocop:disable Style/HashSyntax -- verbatim
 RSpec.describe "AsyncRecord 2010" do
   before do
     database = connection
     AsyncRecord::Base.set_connection(database)
-    database.query("create table users (id integer primary key, username varchar(40), age integer, created_at datetime)")
+    database.query("create table users (id integer primary key, username varchar(40), age integer, " \
+                   "created_at datetime)")
     database.query("create table widgets (id integer primary key)")
     %w[ann bob cyd dan eve fay gus].each_with_index do |name, index|
       database.query("insert into users (username, age, created_at) values (?, ?, '2010-06-01 12:00:00')",
@@ -179,3 +181,4 @@ RSpec.describe "AsyncRecord 2010" do
     end
   end
 end
+# rubocop:enable Style/HashSyntax

@@ -15,8 +15,8 @@ RSpec.describe AsyncRecord::Error do
   def error_of
     yield
     nil
-  rescue described_class => e
-    e
+  rescue described_class => error
+    error
   end
 
   {
@@ -75,13 +75,14 @@ RSpec.describe AsyncRecord::Error do
 
   it "is ConfigurationError for a URL of no known database" do
     expect { AsyncRecord.connect("oracle://h/d") }.to raise_error(AsyncRecord::ConfigurationError, /oracle/)
-    expect { AsyncRecord.connect("db/app.db") }.to raise_error(AsyncRecord::ConfigurationError, /sqlite:db\/app\.db/)
+    expect { AsyncRecord.connect("db/app.db") }.to raise_error(AsyncRecord::ConfigurationError, %r{sqlite:db/app\.db})
   end
 
   it "says which version brings the other databases, and hides the password" do
     expect { AsyncRecord.connect("postgres://u:s3cret@h/d") }
       .to raise_error(AsyncRecord::ConnectionError, /PostgreSQL comes with version 0\.2/)
-    expect(AsyncRecord::Database.new("postgres://u:s3cret@h/d").inspect).to eq("#<AsyncRecord::Database postgres://u:…@h/d>")
+    expect(AsyncRecord::Database.new("postgres://u:s3cret@h/d").inspect)
+      .to eq("#<AsyncRecord::Database postgres://u:…@h/d>")
   end
 
   it "names the table that is missing" do

@@ -6,7 +6,8 @@ RSpec.describe "SQL injection" do
   let(:database) { memory_database }
 
   hostile = [
-    "1 or 1=1", "' or '1'='1", "x'; drop table users; --", '" or ""="', "`; delete from users; --", "1); drop table users; --",
+    "1 or 1=1", "' or '1'='1", "x'; drop table users; --", '" or ""="', "`; delete from users; --",
+    "1); drop table users; --",
     "name; drop table users", "name) from users; --", "*", "users.*", "(select password from users)",
     "id, (select 1)", "name desc; drop table users", "case when 1=1 then id else name end", "name --", "name /*", "?",
     ":name", "a\0b", "name\nunion select 1", "%", "_", "\\'; drop table users; --", "$1", "0x27",
@@ -63,8 +64,8 @@ RSpec.describe "SQL injection" do
       end
 
       it "is refused as a name" do
-        refused = be_a(AsyncRecord::UnsafeSql).or(be_a(AsyncRecord::UnknownColumn)).or(be_a(AsyncRecord::UnknownAttribute))
-                                              .or(be_a(AsyncRecord::InvalidIdentifier)).or(be_a(ArgumentError))
+        refused = [AsyncRecord::UnsafeSql, AsyncRecord::UnknownColumn, AsyncRecord::UnknownAttribute,
+                   AsyncRecord::InvalidIdentifier, ArgumentError]
         [-> { User.order(text).to_a }, -> { User.reorder(text => :desc).to_a }, -> { User.order(name: text).to_a },
          -> { User.select(text).to_a }, -> { User.select(text => :x).to_a }, -> { User.group(text).count },
          -> { User.pluck(text) }, -> { User.pick(text) }, -> { User.count(text) }, -> { User.sum(text) },
@@ -75,7 +76,12 @@ RSpec.describe "SQL injection" do
          -> { User.insert_all([{ name: "x" }], returning: text) },
          -> { User.upsert_all([{ name: "x" }], update: [text]) }, -> { User.new(text => 1) }, -> { User.first[text] },
          -> { User.first.update_columns(text => 1) }, -> { User.first.touch(text) }].each_with_index do |call, index|
-          expect { call.call }.to raise_error(StandardError) { |error| expect(error).to refused, "call #{index}: #{error}" }
+          got = begin
+            call.call
+          rescue StandardError => error
+            error.class
+          end
+          expect(refused).to include(got), "call #{index} gave #{got.inspect}"
         end
       end
 

@@ -53,9 +53,10 @@ RSpec.describe AsyncRecord::Pending do
   it "calls callbacks that are added late" do
     pending = User.async.count
     pending.await
-    seen = []
-    pending.on_success { |count| seen << count }.callback { |count| seen << count }.on_error { seen << :error }
-    expect(seen).to eq([2, 2])
+    expect(called_back { |done| pending.on_error { done.call(:error) }.callback { |count| done.call(count) } }).to eq(2)
+    failed = User.async.find(9)
+    expect { failed.await }.to raise_error(AsyncRecord::RecordNotFound)
+    expect(called_back { |done| failed.errback { |e| done.call(e.class) } }).to eq(AsyncRecord::RecordNotFound)
   end
 
   it "calls every callback, in order" do
@@ -94,6 +95,22 @@ RSpec.describe AsyncRecord::Pending do
     eventually { database.stats[:busy].zero? }
   end
 
+  it "calls late callbacks on the dispatcher too" do
+    pending = User.async.count
+    pending.await
+    expect(called_back { |done| pending.on_success { done.call(Fastr::Dispatcher.on_dispatcher?) } }).to be(true)
+  end
+
+  it "is no error when the reactor stops before the result is there" do
+    expect do
+      reactor do
+        database.query(endless) { raise "no" }
+        Fastr::Reactor.add_timer(0.05) { Fastr::Reactor.stop }
+      end
+    end.not_to raise_error
+    eventually { database.stats[:busy].zero? }
+  end
+
   it "fails in time" do
     started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
     error = called_back { |done| database.query(endless) { nil }.timeout(0.05).on_error { |e| done.call(e) } }
@@ -103,7 +120,9 @@ RSpec.describe AsyncRecord::Pending do
   end
 
   it "fails in time by the driver's own limit" do
-    expect { User.timeout(0.05).where(AsyncRecord.sql("(#{endless}) = 1")).count }.to raise_error(AsyncRecord::QueryTimeout)
+    expect do
+      User.timeout(0.05).where(AsyncRecord.sql("(#{endless}) = 1")).count
+    end.to raise_error(AsyncRecord::QueryTimeout)
     impatient = AsyncRecord::Database.new(database.url, timeout: 0.05)
     sqlite_databases << impatient
     expect { impatient.query(endless) }.to raise_error(AsyncRecord::QueryTimeout)

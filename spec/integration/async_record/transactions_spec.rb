@@ -188,6 +188,34 @@ RSpec.describe AsyncRecord::Transaction do
     end
   end
 
+  it "is not what a callback runs in: that names its transaction" do
+    inside = Thread::Queue.new
+    transaction do |tx|
+      Account.update_all(balance: 1)
+      Account.count { inside << [balances, Account.using(tx).order(:id).pluck(:balance)] }
+      expect(Timeout.timeout(5) { inside.pop }).to eq([[10, 0], [1, 1]])
+    end
+  end
+
+  it "does not begin for one who gave up waiting for it" do
+    holding = Thread::Queue.new
+    holder = AsyncRecord.async do
+      transaction do
+        Account.update_all(balance: 1)
+        holding << true
+        sleep(0.1)
+      end
+    end
+    holding.pop
+    impatient = AsyncRecord.async { transaction { Account.update_all(balance: 2) } }
+    eventually { database.stats[:waiting].positive? }
+    impatient.cancel
+    expect { impatient.await }.to raise_error(AsyncRecord::Cancelled)
+    holder.await
+    expect(Account.update_all("owner" => AsyncRecord.sql("owner"))).to eq(2)
+    expect(balances).to eq([1, 1])
+  end
+
   it "starts again when the database is busy" do
     attempts = 0
     result = transaction(retries: 2) do

@@ -94,7 +94,7 @@ RSpec.describe AsyncRecord::Dialect do
     end
 
     it "overwrites on a conflict" do
-      expect(sqlite.upsert_clause(%w["a"], %w["b"])).to eq(' ON CONFLICT ("a") DO UPDATE SET "b" = excluded."b"')
+      expect(sqlite.upsert_clause(['"a"'], ['"b"'])).to eq(' ON CONFLICT ("a") DO UPDATE SET "b" = excluded."b"')
       expect(mysql.upsert_clause(%w[`a`], %w[`b`])).to eq(" ON DUPLICATE KEY UPDATE `b` = VALUES(`b`)")
     end
 

@@ -147,7 +147,11 @@ RSpec.describe AsyncRecord::Migration do
   end
 
   it "refuses types that do not exist" do
-    expect { sql_of { add_column :a, :b, :varchar } }.to raise_error(AsyncRecord::MigrationError, /no column type :varchar/)
+    expect do
+      sql_of do
+        add_column :a, :b, :varchar
+      end
+    end.to raise_error(AsyncRecord::MigrationError, /no column type :varchar/)
   end
 
   it "quotes names and defaults" do

@@ -89,7 +89,8 @@ RSpec.describe AsyncRecord::Relation do
     it "takes a subquery" do
       inner = post.where(title: "t").select(:user_id)
       expect(condition(user.where(id: inner, age: 3)))
-        .to eq(['"users"."id" IN (SELECT "posts"."user_id" FROM "posts" WHERE "posts"."title" = ?) AND "users"."age" = ?',
+        .to eq(['"users"."id" IN (SELECT "posts"."user_id" FROM "posts" WHERE "posts"."title" = ?) ' \
+                'AND "users"."age" = ?',
                 ["t", 3]])
     end
 
@@ -117,7 +118,9 @@ RSpec.describe AsyncRecord::Relation do
       expect { user.where("a = ?").to_sql }.to raise_error(AsyncRecord::FragmentError, /1 `\?` but 0 values/)
       expect { user.where("a = 1", 2).to_sql }.to raise_error(AsyncRecord::FragmentError, /0 `\?` but 1 values/)
       expect { user.where("a = :b", c: 1).to_sql }.to raise_error(AsyncRecord::FragmentError, /no value for :b/)
-      expect { user.where("a = :b", b: 1, c: 1).to_sql }.to raise_error(AsyncRecord::FragmentError, /placeholder for :c/)
+      expect do
+        user.where("a = :b", b: 1, c: 1).to_sql
+      end.to raise_error(AsyncRecord::FragmentError, /placeholder for :c/)
     end
 
     it "names the nearest column for an unknown one" do

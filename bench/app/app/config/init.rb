@@ -1,3 +1,3 @@
 # frozen_string_literal: true
 
-AsyncRecord.connect("sqlite:#{ENV.fetch('BENCH_SQLITE')}")
+AsyncRecord.connect("sqlite:#{ENV.fetch("BENCH_SQLITE")}", size: Integer(ENV.fetch("BENCH_SIZE", "4")))

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use ::rb_sys::{
-    rb_gc_register_mark_object, rb_hash_aset, rb_hash_dup, rb_interned_str, rb_obj_freeze,
-    rb_str_new,
+    rb_enc_interned_str, rb_gc_register_mark_object, rb_hash_aset, rb_hash_dup, rb_obj_freeze,
+    rb_str_new, rb_utf8_encoding,
 };
 use magnus::rb_sys::{AsRawValue, FromRawValue};
 use magnus::{RHash, RString, Value};
@@ -17,7 +17,7 @@ thread_local! {
     static KEYS: RefCell<HashMap<String, ::rb_sys::VALUE>> = RefCell::default();
 }
 
-/// A frozen, deduplicated string of ASCII bytes.
+/// A frozen, deduplicated string.
 pub(crate) fn interned(text: &str) -> RString {
     // An empty Rust slice has no address that Ruby could read.
     let bytes = if text.is_empty() {
@@ -27,8 +27,8 @@ pub(crate) fn interned(text: &str) -> RString {
     };
     // SAFETY: pointer and length describe readable memory; the result is a String.
     unsafe {
-        let value = rb_interned_str(bytes.as_ptr().cast(), text.len() as _);
-        RString::from_value(Value::from_raw(value)).expect("rb_interned_str gives a String")
+        let value = rb_enc_interned_str(bytes.as_ptr().cast(), text.len() as _, rb_utf8_encoding());
+        RString::from_value(Value::from_raw(value)).expect("rb_enc_interned_str gives a String")
     }
 }
 

@@ -96,24 +96,30 @@ enum Source {
 /// A request's body. Cheap to clone; one reader at a time.
 #[derive(Clone)]
 pub struct RequestBody {
-    source: Arc<Mutex<Source>>,
+    /// None: there never was a body.
+    source: Option<Arc<Mutex<Source>>>,
     limit: u64,
 }
 
 impl RequestBody {
-    pub(crate) fn buffered(bytes: Bytes) -> Self {
+    pub(crate) fn empty() -> Self {
         Self {
-            source: Arc::new(Mutex::new(Source::Buffered(bytes))),
+            source: None,
             limit: u64::MAX,
         }
     }
 
+    pub(crate) fn buffered(bytes: Bytes) -> Self {
+        Self::new(Source::Buffered(bytes), u64::MAX)
+    }
+
     pub(crate) fn incoming(incoming: Incoming, limit: u64) -> Self {
+        Self::new(Source::Incoming(Bytes::new(), Box::new(incoming)), limit)
+    }
+
+    fn new(source: Source, limit: u64) -> Self {
         Self {
-            source: Arc::new(Mutex::new(Source::Incoming(
-                Bytes::new(),
-                Box::new(incoming),
-            ))),
+            source: Some(Arc::new(Mutex::new(source))),
             limit,
         }
     }
@@ -121,7 +127,9 @@ impl RequestBody {
     /// The whole body if it is here already; otherwise nothing is taken.
     #[must_use]
     pub fn take_buffered(&self) -> Option<Bytes> {
-        let mut source = self.lock();
+        let Some(mut source) = self.lock() else {
+            return Some(Bytes::new());
+        };
         let Source::Buffered(bytes) = &mut *source else {
             return None;
         };
@@ -167,23 +175,26 @@ impl RequestBody {
         F: FnOnce(Source) -> R,
         R: Future<Output = Result<Outcome, Error>> + Send + 'static,
     {
-        let taken = {
-            let mut source = self.lock();
-            match std::mem::replace(&mut *source, Source::Reading) {
-                Source::Reading => {
-                    drop(source);
-                    return completer.complete(Err(Error::Invalid(
-                        "this body is being read by another fiber".into(),
-                    )));
-                }
-                Source::Ended => {
-                    *source = Source::Ended;
-                    Source::Ended
-                }
-                taken => taken,
-            }
+        let Some(taken) = self.take() else {
+            let message = "this body is being read by another fiber";
+            return completer.complete(Err(Error::Invalid(message.into())));
         };
         reactor.operate(completer, read(taken));
+    }
+
+    /// Takes what there is for one reader; none while another one reads.
+    fn take(&self) -> Option<Source> {
+        let Some(mut source) = self.lock() else {
+            return Some(Source::Ended);
+        };
+        match std::mem::replace(&mut *source, Source::Reading) {
+            Source::Reading => None,
+            Source::Ended => {
+                *source = Source::Ended;
+                Some(Source::Ended)
+            }
+            taken => Some(taken),
+        }
     }
 
     async fn next(&self, taken: Source, max: usize) -> Result<Outcome, Error> {
@@ -193,12 +204,12 @@ impl RequestBody {
             Source::Reading | Source::Ended => (Bytes::new(), None),
         };
         let mut incoming = incoming;
-        if here.is_empty() {
-            if let Some(body) = incoming.as_mut() {
-                match data(body).await? {
-                    Some(bytes) => here = bytes,
-                    None => incoming = None,
-                }
+        if here.is_empty()
+            && let Some(body) = incoming.as_mut()
+        {
+            match data(body).await? {
+                Some(bytes) => here = bytes,
+                None => incoming = None,
             }
         }
         let piece = here.split_to(here.len().min(max));
@@ -270,25 +281,30 @@ impl RequestBody {
     /// The request is answered: what was not read of its body is not wanted any more, whoever still holds the
     /// request. A reader that is waiting gets its piece, and no other.
     pub(crate) fn abandon(&self) {
-        let left = std::mem::replace(&mut *self.lock(), Source::Ended);
+        let left = self
+            .lock()
+            .map(|mut source| std::mem::replace(&mut *source, Source::Ended));
         drop(left);
     }
 
     /// Whether bytes of it may still have to come from the client.
     pub(crate) fn is_unread(&self) -> bool {
-        matches!(*self.lock(), Source::Incoming(..) | Source::Reading)
+        self.lock()
+            .is_some_and(|source| matches!(*source, Source::Incoming(..) | Source::Reading))
     }
 
     /// After a read. A body that was abandoned meanwhile stays so.
     fn put_back(&self, source: Source) {
-        let mut present = self.lock();
-        if matches!(*present, Source::Reading) {
+        if let Some(mut present) = self.lock()
+            && matches!(*present, Source::Reading)
+        {
             *present = source;
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Source> {
-        self.source.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> Option<MutexGuard<'_, Source>> {
+        let source = self.source.as_ref()?;
+        Some(source.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -302,10 +318,10 @@ impl std::fmt::Debug for RequestBody {
 pub(crate) async fn data(body: &mut Incoming) -> Result<Option<Bytes>, Error> {
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| broken(&error))?;
-        if let Ok(bytes) = frame.into_data() {
-            if !bytes.is_empty() {
-                return Ok(Some(bytes));
-            }
+        if let Ok(bytes) = frame.into_data()
+            && !bytes.is_empty()
+        {
+            return Ok(Some(bytes));
         }
     }
     Ok(None)

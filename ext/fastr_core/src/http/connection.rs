@@ -13,6 +13,9 @@ use crate::http::request::Peer;
 use crate::http::server::Shared;
 use crate::http::service::Service;
 
+/// How many header fields hyper takes without being told.
+const HYPER_HEADERS: usize = 100;
+
 /// What the two sides of a connection, the stream and the service, tell each other. Both run in one task.
 #[derive(Debug, Default)]
 pub(crate) struct ConnectionState {
@@ -65,9 +68,11 @@ pub(crate) async fn serve(stream: TcpStream, peer: Peer, shared: Arc<Shared>) {
     });
     let mut builder = http1::Builder::new();
     // Without `pipeline_flush`: with it hyper takes a body as fast as it is given, whatever the client takes.
-    builder
-        .header_read_timeout(None)
-        .max_headers(shared.limits.header_count);
+    builder.header_read_timeout(None);
+    // hyper is faster with its own number, and the guard has counted already.
+    if shared.limits.header_count > HYPER_HEADERS {
+        builder.max_headers(shared.limits.header_count);
+    }
     let connection = builder.serve_connection(stream, service);
     tokio::pin!(connection);
     tokio::select! {

@@ -1,8 +1,12 @@
 //! A request as the dispatcher gets it: parsed, matched to its route, with the right to answer it.
+//!
+//! Its head lies in the buffer that the connection read it into. The answer takes the whole request back to the
+//! reactor, so that the buffer is free for the next one however long Ruby keeps its object; a [`Summary`] stays.
 
 use std::net::SocketAddr;
 
 use http::request::Parts;
+use http::{Method, Version};
 
 use crate::event::RequestId;
 use crate::http::body::RequestBody;
@@ -28,11 +32,71 @@ pub struct Request {
     /// The connection's two ends.
     pub peer: Peer,
     /// The number that the Ruby side gave the route.
-    pub route: Option<u32>,
+    pub route: u32,
     /// The route's captures, decoded, in the order of its pattern.
     pub captures: Captures,
     /// The body.
     pub body: RequestBody,
     /// The right to answer.
     pub responder: Responder,
+}
+
+/// What is still known of a request after its answer: enough for a log line.
+#[derive(Debug)]
+pub struct Summary {
+    /// Its name within the process.
+    pub id: RequestId,
+    /// The method.
+    pub method: Method,
+    /// The protocol version.
+    pub version: Version,
+    /// The connection's two ends.
+    pub peer: Peer,
+    /// The number that the Ruby side gave the route.
+    pub route: u32,
+    target: Box<str>,
+    path: usize,
+}
+
+impl Request {
+    /// Path and query as they arrived; `*` for OPTIONS of the whole server.
+    #[must_use]
+    pub fn target(&self) -> &str {
+        let target = self.head.uri.path_and_query();
+        target.map_or("*", http::uri::PathAndQuery::as_str)
+    }
+
+    /// What stays when the request is given back.
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        Summary {
+            id: self.id,
+            method: self.head.method.clone(),
+            version: self.head.version,
+            peer: self.peer,
+            route: self.route,
+            target: self.target().into(),
+            path: self.head.uri.path().len(),
+        }
+    }
+}
+
+impl Summary {
+    /// Path and query as they arrived.
+    #[must_use]
+    pub fn target(&self) -> &str {
+        &self.target
+    }
+
+    /// The path, still percent-encoded.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        self.target.get(..self.path).unwrap_or(&self.target)
+    }
+
+    /// The query, without its question mark.
+    #[must_use]
+    pub fn query(&self) -> &str {
+        self.target.get(self.path + 1..).unwrap_or("")
+    }
 }

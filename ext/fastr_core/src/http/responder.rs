@@ -15,6 +15,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::error::Error;
 use crate::event::{Completer, Outcome};
+use crate::http::request::Request;
 
 /// Above this many queued bytes a writer should wait until the client took some.
 pub const HIGH_WATER: usize = 256 * 1024;
@@ -33,18 +34,33 @@ pub enum Answer {
 /// One thing for the reactor to do with an answer.
 #[derive(Debug)]
 pub enum Delivery {
-    /// Give this answer to the waiting connection.
-    Answer(oneshot::Sender<Answer>, Answer),
-    /// Append a piece to a streamed answer.
-    Piece(mpsc::UnboundedSender<Piece>, Piece),
+    /// Give this answer to the waiting connection, and the request back, to be dropped where it was made.
+    Answer(oneshot::Sender<Answer>, Answer, Option<Box<Request>>),
+    /// Append a piece to a streamed answer; the last one brings the request back.
+    Piece(mpsc::UnboundedSender<Piece>, Piece, Option<Box<Request>>),
 }
 
 impl Delivery {
+    /// Lets the request travel along, see [`crate::http::request`].
+    #[must_use]
+    pub fn with(mut self, request: Box<Request>) -> Self {
+        match &mut self {
+            Delivery::Answer(_, _, spent) | Delivery::Piece(_, _, spent) => *spent = Some(request),
+        }
+        self
+    }
+
     pub(crate) fn perform(self) {
         // A receiver that is gone means that the client is: its own guard reports that.
         match self {
-            Delivery::Answer(sender, answer) => drop(sender.send(answer)),
-            Delivery::Piece(sender, piece) => drop(sender.send(piece)),
+            Delivery::Answer(sender, answer, spent) => {
+                drop(spent);
+                drop(sender.send(answer));
+            }
+            Delivery::Piece(sender, piece, spent) => {
+                drop(spent);
+                drop(sender.send(piece));
+            }
         }
     }
 }
@@ -88,7 +104,7 @@ impl Responder {
     /// [`Error::AlreadySent`] on the second answer.
     pub fn whole(&mut self, response: http::Response<Bytes>) -> Result<Delivery, Error> {
         let sender = self.0.take().ok_or(Error::AlreadySent)?;
-        Ok(Delivery::Answer(sender, Answer::Whole(response)))
+        Ok(Delivery::Answer(sender, Answer::Whole(response), None))
     }
 
     /// Answers with a head; the body goes through the returned stream.
@@ -109,7 +125,7 @@ impl Responder {
             broken: false,
         };
         Ok((
-            Delivery::Answer(sender, Answer::Streamed(head.map(|()| body))),
+            Delivery::Answer(sender, Answer::Streamed(head.map(|()| body)), None),
             ResponseStream { pieces, state },
         ))
     }
@@ -159,16 +175,18 @@ impl ResponseStream {
             return Err(Error::Disconnected);
         }
         self.state.queued.fetch_add(bytes.len(), Ordering::AcqRel);
-        Ok(Delivery::Piece(self.pieces.clone(), Piece::Data(bytes)))
+        Ok(Delivery::Piece(
+            self.pieces.clone(),
+            Piece::Data(bytes),
+            None,
+        ))
     }
 
     /// Ends the body, or breaks it off.
     #[must_use]
     pub fn end(&self, complete: bool) -> Delivery {
-        Delivery::Piece(
-            self.pieces.clone(),
-            if complete { Piece::End } else { Piece::Abort },
-        )
+        let piece = if complete { Piece::End } else { Piece::Abort };
+        Delivery::Piece(self.pieces.clone(), piece, None)
     }
 
     /// Completes once less than the low-water mark is queued, or the client left.

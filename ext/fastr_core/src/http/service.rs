@@ -72,7 +72,9 @@ impl Service {
             return not_allowed(&Method::OPTIONS, METHODS);
         }
         if let Some(files) = &self.shared.static_files {
-            if let Some(response) = files.serve(request.method(), path, request.headers()).await {
+            // Boxed, because the future of every request would be as large as that of the largest branch.
+            let file = Box::pin(files.serve(request.method(), path, request.headers()));
+            if let Some(response) = file.await {
                 return response.map(Content::File);
             }
         }
@@ -102,7 +104,12 @@ impl Service {
         }
         let (mut head, incoming) = request.into_parts();
         name_host(&mut head);
-        let body = match self.request_body(&head.headers, incoming).await {
+        let body = if hyper::body::Body::is_end_stream(&incoming) {
+            Ok(RequestBody::empty())
+        } else {
+            Box::pin(self.request_body(&head.headers, incoming)).await
+        };
+        let body = match body {
             Ok(body) => body,
             Err(error) => return failed(&error),
         };
@@ -121,7 +128,7 @@ impl Service {
             id,
             head,
             peer: self.peer,
-            route: Some(route),
+            route,
             captures,
             body,
             responder,
@@ -139,9 +146,6 @@ impl Service {
         headers: &HeaderMap,
         mut incoming: Incoming,
     ) -> Result<RequestBody, Error> {
-        if hyper::body::Body::is_end_stream(&incoming) {
-            return Ok(RequestBody::buffered(Bytes::new()));
-        }
         let length = headers
             .get(http::header::CONTENT_LENGTH)
             .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
@@ -151,7 +155,7 @@ impl Service {
             return Ok(RequestBody::incoming(incoming, self.shared.limits.max_body));
         }
         let Some(first) = body::data(&mut incoming).await? else {
-            return Ok(RequestBody::buffered(Bytes::new()));
+            return Ok(RequestBody::empty());
         };
         if hyper::body::Body::is_end_stream(&incoming) {
             return Ok(RequestBody::buffered(first));

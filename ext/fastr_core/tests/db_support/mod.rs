@@ -11,7 +11,7 @@ use fastr_core::db::{
 };
 use fastr_core::error::{DatabaseError, DatabaseErrorKind};
 use fastr_core::waiter::{Waited, Waiter};
-use fastr_core::{Completer, Error, Outcome};
+use fastr_core::{Completer, CompletionId, Error, Outcome};
 use tempfile::TempDir;
 
 /// No test waits longer than this for anything.
@@ -76,7 +76,7 @@ pub struct Pending {
 impl Pending {
     pub fn new(operation: impl FnOnce(Completer) -> Option<CancelHandle>) -> Self {
         let waiter = Arc::new(Waiter::default());
-        let handle = operation(Completer::waiter(Arc::clone(&waiter)));
+        let handle = operation(Completer::waiter(Arc::clone(&waiter), CompletionId(1)));
         Self { waiter, handle }
     }
 

@@ -176,7 +176,7 @@ mod tests {
     use super::*;
     use crate::db::sqlite::location::Location;
     use crate::db::{Database, DatabaseOptions, Query};
-    use crate::event::Completer;
+    use crate::event::{Completer, CompletionId};
     use crate::waiter::{Waited, Waiter};
 
     #[test]
@@ -207,7 +207,7 @@ mod tests {
         let waiter = Arc::new(Waiter::default());
         database.submit(
             Query::new("select 1"),
-            Completer::waiter(Arc::clone(&waiter)),
+            Completer::waiter(Arc::clone(&waiter), CompletionId(1)),
         );
         let Waited::Completed(Err(error)) = waiter.wait(None) else {
             panic!("it answered");

@@ -1,0 +1,5 @@
+# frozen_string_literal: true
+
+require "fastr"
+
+run Fastr::Application.new(__dir__)

@@ -1,0 +1,161 @@
+//! The answering half of `Fastr::Request`: whole, or streamed in pieces.
+
+use fastr_core::http::request::Request;
+use fastr_core::http::responder::Delivery;
+use fastr_core::reactor::Reactor;
+use fastr_core::{Error as CoreError, Event, RequestId};
+use magnus::prelude::*;
+use magnus::{Error, RClass, RHash, RString, method};
+
+use crate::error::guard;
+use crate::native;
+use crate::outgoing;
+use crate::request::{RubyRequest, State};
+use crate::response;
+use crate::sink::Sink;
+
+impl RubyRequest {
+    fn respond(&self, status: u16, headers: RHash, body: RString) -> Result<(), Error> {
+        let head = guard(|ruby| response::head(ruby, status, headers))?;
+        let response = head.map(|()| response::copy(body));
+        self.with_reactor(|reactor| {
+            let delivery = self.open(|request| request.responder.whole(response))?;
+            self.complete(reactor, delivery);
+            Ok(())
+        })
+    }
+
+    fn start(&self, status: u16, headers: RHash) -> Result<(), Error> {
+        let head = guard(|ruby| response::head(ruby, status, headers))?;
+        self.with_reactor(|reactor| {
+            let (delivery, stream) = self.open(|request| request.responder.streamed(head))?;
+            self.stream.replace(Some(stream));
+            outgoing::send(reactor, delivery);
+            Ok(())
+        })
+    }
+
+    fn write(&self, body: RString) -> Result<usize, Error> {
+        let bytes = response::copy(body);
+        self.with_reactor(|reactor| {
+            let stream = self.stream.borrow();
+            let stream = stream.as_ref().ok_or_else(not_started)?;
+            if !bytes.is_empty() {
+                outgoing::send(reactor, stream.write(bytes)?);
+            }
+            Ok(stream.queued())
+        })
+    }
+
+    fn drain(&self, sink: Sink) -> Result<(), Error> {
+        self.with_reactor(|reactor| {
+            outgoing::flush(reactor);
+            let stream = self.stream.borrow();
+            let stream = stream.as_ref().ok_or_else(not_started)?;
+            stream.drain(sink.completer(reactor));
+            Ok(())
+        })
+    }
+
+    fn finish(&self) -> Result<bool, Error> {
+        self.end(true)
+    }
+
+    fn abort(&self) -> Result<bool, Error> {
+        self.end(false)
+    }
+
+    /// Ends a streamed answer once; false if there is none or it ended before.
+    fn end(&self, whole: bool) -> Result<bool, Error> {
+        self.with_reactor(|reactor| {
+            let Some(stream) = self.stream.take() else {
+                return Ok(false);
+            };
+            self.complete(reactor, stream.end(whole));
+            Ok(true)
+        })
+    }
+
+    fn open<T>(
+        &self,
+        act: impl FnOnce(&mut Request) -> Result<T, CoreError>,
+    ) -> Result<T, CoreError> {
+        match &mut *self.state.borrow_mut() {
+            State::Open(request) => act(request),
+            State::Answered(_) => Err(CoreError::AlreadySent),
+        }
+    }
+
+    /// Sends the last of an answer and the request back with it.
+    fn complete(&self, reactor: &Reactor, delivery: Delivery) {
+        let mut state = self.state.borrow_mut();
+        let delivery = match &*state {
+            State::Open(request) => {
+                let summary = State::Answered(request.summary());
+                match std::mem::replace(&mut *state, summary) {
+                    State::Open(request) => delivery.with(request),
+                    State::Answered(_) => delivery,
+                }
+            }
+            State::Answered(_) => delivery,
+        };
+        outgoing::send(reactor, delivery);
+        self.answered(reactor, state.id());
+    }
+
+    /// Asks for `:answered` on the queue when the answer is complete.
+    fn watch(&self) {
+        self.watched.set(true);
+    }
+
+    fn answered(&self, reactor: &Reactor, id: RequestId) {
+        if self.watched.take() {
+            reactor.queue().push(Event::Answered(id));
+        }
+    }
+
+    fn is_answered(&self) -> bool {
+        match &*self.state.borrow() {
+            State::Open(request) => request.responder.is_answered(),
+            State::Answered(_) => true,
+        }
+    }
+
+    /// Whether the client still waits for an answer or its rest.
+    fn is_open(&self) -> bool {
+        match (&*self.stream.borrow(), &*self.state.borrow()) {
+            (Some(stream), _) => stream.is_open(),
+            (None, State::Open(request)) => request.responder.is_open(),
+            (None, State::Answered(_)) => false,
+        }
+    }
+}
+
+impl Drop for RubyRequest {
+    /// Runs during garbage collection, so it touches no Ruby value. A responder dropped unanswered answers 500.
+    fn drop(&mut self) {
+        if !self.watched.get() {
+            return;
+        }
+        let id = self.state.get_mut().id();
+        if let Some(reactor) = native::running_reactor() {
+            self.answered(&reactor, id);
+        }
+    }
+}
+
+fn not_started() -> CoreError {
+    CoreError::Invalid("no streamed answer is open: call start(status, headers) first".into())
+}
+
+pub(crate) fn define(class: RClass) -> Result<(), Error> {
+    class.define_method("respond", method!(RubyRequest::respond, 3))?;
+    class.define_method("start", method!(RubyRequest::start, 2))?;
+    class.define_method("write", method!(RubyRequest::write, 1))?;
+    class.define_method("drain", method!(RubyRequest::drain, 1))?;
+    class.define_method("finish", method!(RubyRequest::finish, 0))?;
+    class.define_method("abort", method!(RubyRequest::abort, 0))?;
+    class.define_method("watch", method!(RubyRequest::watch, 0))?;
+    class.define_method("answered?", method!(RubyRequest::is_answered, 0))?;
+    class.define_method("open?", method!(RubyRequest::is_open, 0))
+}

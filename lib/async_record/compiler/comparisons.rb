@@ -1,0 +1,111 @@
+# frozen_string_literal: true
+
+# Owns the comparison of a column with a Ruby value: what nil, lists, ranges, subqueries and trusted SQL mean. Part of
+# the compiler, whose buffer and names it uses.
+
+module AsyncRecord
+  class Compiler
+    # Writes conditions on one column.
+    module Comparisons
+      # @param name [Symbol, String]
+      # @return [void]
+      def comparison(name, value)
+        case value
+        when String, Integer then equality(name, value)
+        when nil then @buffer << column(name) << " IS NULL"
+        when Array then list(name, value)
+        when Range then range(name, value)
+        when Relation then subquery_list(name, value)
+        when Sql
+          @buffer << column(name) << " = "
+          parenthesized { expression(value) }
+        else equality(name, value)
+        end
+      end
+
+      private
+
+      def equality(name, value)
+        @buffer << column(name) << " = "
+        bind(comparable(name, value))
+      end
+
+      # A number that no column can hold still compares rightly as a Float.
+      def comparable(name, value)
+        value = cast(name, value)
+        value.is_a?(Integer) && value.bit_length > 63 ? value.to_f : value
+      end
+
+      def list(name, values)
+        return members(name, values) unless values.empty? || values.any? { |value| value.nil? || value.is_a?(Range) }
+
+        ranges, plain = values.partition { |value| value.is_a?(Range) }
+        present = plain.compact
+        choices = ranges.map { |one| -> { range(name, one) } }
+        choices << -> { members(name, present) } unless present.empty?
+        choices << -> { @buffer << column(name) << " IS NULL" } if present.size < plain.size
+        write_choices(name, choices)
+      end
+
+      def write_choices(name, choices)
+        case choices.size
+        when 0
+          column(name)
+          @buffer << "1=0"
+        when 1 then choices.first.call
+        else parenthesized { join(choices, " OR ", &:call) }
+        end
+      end
+
+      def members(name, values)
+        values = values.map { |value| comparable(name, value) }
+        if @dialect.array_binds?
+          @buffer << column(name) << " = ANY("
+          @binds << values.map { |value| @dialect.bind(value) }
+          @buffer << @dialect.placeholder(@binds.size) << ")"
+        else
+          @buffer << column(name) << " IN "
+          parenthesized { join(@dialect.pad(values), ", ") { |value| bind(value) } }
+        end
+      end
+
+      def range(name, range)
+        low = range.begin
+        high = range.end
+        low = nil if infinite?(low)
+        high = nil if infinite?(high)
+        return open_range(name, low, high, range.exclude_end?) if low.nil? || high.nil? || range.exclude_end?
+
+        @buffer << column(name) << " BETWEEN "
+        bind(comparable(name, low))
+        @buffer << " AND "
+        bind(comparable(name, high))
+      end
+
+      def open_range(name, low, high, exclusive)
+        return @buffer << "1=1" if low.nil? && high.nil?
+
+        @buffer << "("
+        edge(name, " >= ", low) unless low.nil?
+        @buffer << " AND " unless low.nil? || high.nil?
+        edge(name, exclusive ? " < " : " <= ", high) unless high.nil?
+        @buffer << ")"
+      end
+
+      def edge(name, operator, value)
+        @buffer << column(name) << operator
+        bind(comparable(name, value))
+      end
+
+      def infinite?(edge)
+        edge.is_a?(Float) && edge.infinite?
+      end
+
+      def subquery_list(name, relation)
+        @buffer << column(name) << " IN "
+        parenthesized { subquery(relation, [relation.model.primary_key]) }
+      end
+    end
+    private_constant :Comparisons
+  end
+end
