@@ -136,7 +136,7 @@ module Fastr
       # all the same.
       def run_lanes(first)
         Lane.new(self, first).transfer
-        next_lane.transfer until @stopping || @failure
+        next_lane.transfer until @stopping
       end
     end
     private_constant :Running
