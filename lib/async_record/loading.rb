@@ -66,6 +66,16 @@ module AsyncRecord
                                     "create it in a migration, or name another one with `self.table_name =`")
     end
 
+    # @return [Shapes, nil] the SELECTs known for the table, if the table is; waits the first time
+    # @api private
+    def shapes
+      known = table
+      return unless known
+
+      @shapes = Shapes.new(known, database.dialect) unless @shapes&.table.equal?(known)
+      @shapes
+    end
+
     # @return [Dialect] the database's, or SQLite's while there is none
     # @api private
     def dialect_for_display
@@ -151,7 +161,7 @@ module AsyncRecord
     # @api private
     def prepare_loading
       @defined = {}
-      @last_defined = @learned = @kinds = @find_statement = nil
+      @last_defined = @learned = @kinds = @find_statement = @shapes = nil
       @readers = Module.new
       const_set(:GeneratedAttributes, @readers)
       private_constant :GeneratedAttributes
@@ -161,14 +171,14 @@ module AsyncRecord
     # Drops what was derived from the table.
     # @api private
     def forget_schema
-      @learned = @kinds = @find_statement = nil
+      @learned = @kinds = @find_statement = @shapes = nil
     end
 
     private
 
     def learn(table)
       @learned = table
-      @kinds = nil
+      @kinds = @shapes = nil
       define_attributes(table.names) if table
     end
 

@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
 # Owns the promise of a result: what every terminal method returns when it is given a block or called after `async`.
-# The work itself runs as ordinary waiting code in a fiber of the dispatcher; the callbacks run there too.
+# The work runs as ordinary waiting code in a fiber of the dispatcher; one plain query with a block needs no fiber, its
+# completion comes here by itself ({Pending.ask}). The callbacks run on the dispatcher too.
 # Refuses to lose an error: what no callback and no `await` takes goes to AsyncRecord.on_error, else to the dispatcher.
 
 module AsyncRecord
@@ -13,6 +14,12 @@ module AsyncRecord
   #   user = User.async.find(1)
   #   user.await
   class Pending
+    # Callbacks may be added and results given in any thread. One lock serves all promises: it is held for a few
+    # instructions, and a lock, a list of waiters and two of callbacks for each one were half of its cost.
+    LOCK = Mutex.new
+    NONE = [].freeze
+    private_constant :LOCK, :NONE
+
     # Starts work in a fiber of its own.
     #
     # @param block [Proc, nil] gets the value, and the error if it takes two arguments
@@ -28,19 +35,33 @@ module AsyncRecord
       pending
     end
 
+    # Submits one operation, on the dispatcher. Nothing waits for it: no fiber and no turn of the loop (18 µs).
+    #
+    # @param block [Proc] as in {spawn}
+    # @param finish [#call] makes the value of the operation's result
+    # @yieldparam sink [Integer]
+    # @return [Pending]
+    # @api private
+    def self.ask(block, finish, &submit)
+      new(block).tap { |pending| pending.ask(finish, &submit) }
+    end
+
     # @return [Boolean] whether a callback wants the error as its second argument
     # @api private
     def self.takes_error?(block)
+      return true if block.arity > 1
+
       block.parameters.count { |kind, _| %i[req opt].include?(kind) } > 1
     end
 
+    # The request whose code asked, for the dispatcher.
+    # @return [Fastr::Request, nil]
+    # @api private
+    attr_reader :request
+
     # @api private
     def initialize(block = nil)
-      @mutex = Mutex.new
       @state = :waiting
-      @on_success = []
-      @on_error = []
-      @waiters = []
       @detached = !block.nil?
       listen(block) if block
     end
@@ -48,8 +69,8 @@ module AsyncRecord
     # @yieldparam value [Object] on the dispatcher, also when the result is here already
     # @return [self]
     def on_success(&block)
-      state = @mutex.synchronize do
-        @on_success << block if @state == :waiting
+      state = LOCK.synchronize do
+        (@on_success ||= []) << block if @state == :waiting
         @state
       end
       Fastr::Dispatcher.schedule { block.call(@value) } if state == :done
@@ -60,8 +81,8 @@ module AsyncRecord
     # @yieldparam error [StandardError] on the dispatcher, also when the error is here already
     # @return [self]
     def on_error(&block)
-      state = @mutex.synchronize do
-        @on_error << block if @state == :waiting
+      state = LOCK.synchronize do
+        (@on_error ||= []) << block if @state == :waiting
         @state
       end
       Fastr::Dispatcher.schedule { block.call(@error) } if state == :failed
@@ -75,7 +96,7 @@ module AsyncRecord
     # @raise [StandardError] the error
     def await
       queue = nil
-      @mutex.synchronize { @waiters << (queue = Thread::Queue.new) if @state == :waiting }
+      LOCK.synchronize { (@waiters ||= []) << (queue = Thread::Queue.new) if @state == :waiting }
       queue&.pop
       raise @error if @state == :failed
 
@@ -122,6 +143,43 @@ module AsyncRecord
       settle(:done, @work)
     end
 
+    # @see Pending.ask
+    # @api private
+    def ask(finish)
+      dispatcher = Fastr::Dispatcher.instance
+      @finish = finish
+      @request = dispatcher.current_request
+      @sink = dispatcher.register(self)
+      yield @sink
+      @request&.in_flight&.store(self, true)
+    rescue StandardError => error
+      dispatcher.forget(@sink)
+      # Later, as from a fiber: whoever gets the promise may add an error path first.
+      dispatcher.next_tick(-> { settle(:failed, error) })
+    end
+
+    # The dispatcher hands over the result of {Pending.ask}.
+    # @api private
+    def call(result)
+      @sink = nil
+      @request&.in_flight&.delete(self)
+      return if settled?
+
+      begin
+        result = @finish.call(result)
+      rescue StandardError => error
+        return settle(:failed, error)
+      end
+      settle(:done, result)
+    end
+
+    # The request is over, and with it what it asked for.
+    # @api private
+    def client_left
+      settle(:failed, Fastr::DisconnectedError.new("the client closed its connection"))
+      interrupt
+    end
+
     # @api private
     # @param sink [Integer, Object, nil] the operation the work waits for just now
     def sink=(sink)
@@ -137,10 +195,10 @@ module AsyncRecord
     private
 
     def listen(block)
-      return on_success(&block) unless Pending.takes_error?(block)
+      return @on_success = [block] unless Pending.takes_error?(block)
 
-      on_success { |value| block.call(value, nil) }
-      on_error { |error| block.call(nil, error) }
+      @on_success = [->(value) { block.call(value, nil) }]
+      @on_error = [->(error) { block.call(nil, error) }]
     end
 
     def expire(seconds)
@@ -151,12 +209,12 @@ module AsyncRecord
 
     # The first result stands. Callbacks run outside the lock; one that raises does not keep the others from running.
     def settle(state, result)
-      callbacks, waiters = @mutex.synchronize do
+      callbacks, waiters = LOCK.synchronize do
         return false unless @state == :waiting
 
         state == :done ? @value = result : @error = result
         @state = state
-        [state == :done ? @on_success : @on_error, @waiters]
+        [(state == :done ? @on_success : @on_error) || NONE, @waiters || NONE]
       end
       @timer&.cancel
       waiters.each { |queue| queue << true }

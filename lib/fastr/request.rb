@@ -44,6 +44,15 @@ module Fastr
       @close_signal ||= CloseSignal.new(self)
     end
 
+    # Operations to be told with `client_left` when the client leaves. Who enters one takes it out when it is done.
+    # @return [Hash{#client_left => true}]
+    # @api private
+    def in_flight
+      @in_flight ||= {}.compare_by_identity.tap do |operations|
+        Dispatcher.on_closed(self) { operations.keys.each(&:client_left) }
+      end
+    end
+
     # @return [nil] a native request answers through itself, see {#respond}
     def async_callback
       nil
