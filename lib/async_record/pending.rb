@@ -17,8 +17,7 @@ module AsyncRecord
     # Callbacks may be added and results given in any thread. One lock serves all promises: it is held for a few
     # instructions, and a lock, a list of waiters and two of callbacks for each one were half of its cost.
     LOCK = Mutex.new
-    NONE = [].freeze
-    private_constant :LOCK, :NONE
+    private_constant :LOCK
 
     # Starts work in a fiber of its own.
     #
@@ -158,19 +157,12 @@ module AsyncRecord
       dispatcher.next_tick(-> { settle(:failed, error) })
     end
 
-    # The dispatcher hands over the result of {Pending.ask}.
+    # The dispatcher hands over the result of {Pending.ask}, as it does everything: outside of any transaction.
     # @api private
     def call(result)
       @sink = nil
       @request&.in_flight&.delete(self)
-      return if settled?
-
-      begin
-        result = @finish.call(result)
-      rescue StandardError => error
-        return settle(:failed, error)
-      end
-      settle(:done, result)
+      deliver if !settled? && finished(result)
     end
 
     # The request is over, and with it what it asked for.
@@ -201,34 +193,54 @@ module AsyncRecord
       @on_error = [->(error) { block.call(nil, error) }]
     end
 
+    def finished(result)
+      value = @finish.call(result)
+    rescue StandardError => error
+      take(:failed, error)
+    else
+      take(:done, value)
+    end
+
     def expire(seconds)
       return unless settle(:failed, QueryTimeout.new("no result within #{seconds} s"))
 
       interrupt
     end
 
-    # The first result stands. Callbacks run outside the lock; one that raises does not keep the others from running.
+    # The first result stands.
     def settle(state, result)
-      callbacks, waiters = LOCK.synchronize do
+      return false unless take(state, result)
+
+      Fastr::Dispatcher.schedule { Context.outside { deliver } }
+      true
+    end
+
+    # No callback is added and no waiter comes once the state is set, so that the lists are then read without the lock.
+    def take(state, result)
+      LOCK.synchronize do
         return false unless @state == :waiting
 
         state == :done ? @value = result : @error = result
         @state = state
-        [(state == :done ? @on_success : @on_error) || NONE, @waiters || NONE]
       end
       @timer&.cancel
-      waiters.each { |queue| queue << true }
-      Fastr::Dispatcher.schedule { Context.outside { deliver(callbacks, result, waiters) } }
+      @waiters&.each { |queue| queue << true }
       true
     end
 
-    def deliver(callbacks, result, waiters)
-      return unclaimed(result) if @state == :failed && callbacks.empty? && waiters.empty? && @detached
+    # Callbacks run outside the lock; one that raises does not keep the others from running.
+    def deliver
+      callbacks, result = @state == :done ? [@on_success, @value] : [@on_error, @error]
+      return callbacks.first.call(result) if callbacks&.one?
+      return unclaimed(result) if @state == :failed && callbacks.nil? && @waiters.nil? && @detached
 
-      pending = callbacks.dup
-      pending.shift.call(result) until pending.empty?
+      deliver_all(callbacks, result) if callbacks
+    end
+
+    def deliver_all(callbacks, result)
+      callbacks.shift.call(result) until callbacks.empty?
     ensure
-      deliver(pending, result, waiters) unless pending.nil? || pending.empty?
+      deliver_all(callbacks, result) unless callbacks.empty?
     end
 
     # A promise without callbacks keeps its error for await; a callback form without an error path must not. That the

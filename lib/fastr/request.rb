@@ -44,7 +44,7 @@ module Fastr
       @close_signal ||= CloseSignal.new(self)
     end
 
-    # Operations to be told with `client_left` when the client leaves. Who enters one takes it out when it is done.
+    # Operations to be told with `client_left` when the client leaves. What may be many takes itself out when it is done.
     # @return [Hash{#client_left => true}]
     # @api private
     def in_flight
