@@ -42,7 +42,9 @@ module AsyncRecord
     # @return [Pending]
     # @api private
     def self.ask(block, finish, &submit)
-      new(block).tap { |pending| pending.ask(finish, &submit) }
+      pending = new(block)
+      pending.ask(finish, &submit)
+      pending
     end
 
     # @return [Boolean] whether a callback wants the error as its second argument
@@ -50,7 +52,8 @@ module AsyncRecord
     def self.takes_error?(block)
       return true if block.arity > 1
 
-      block.parameters.count { |kind, _| %i[req opt].include?(kind) } > 1
+      parameters = block.parameters
+      parameters.size > 1 && parameters.count { |kind, _| %i[req opt].include?(kind) } > 1
     end
 
     # The request whose code asked, for the dispatcher.
@@ -230,11 +233,13 @@ module AsyncRecord
 
     # Callbacks run outside the lock; one that raises does not keep the others from running.
     def deliver
-      callbacks, result = @state == :done ? [@on_success, @value] : [@on_error, @error]
-      return callbacks.first.call(result) if callbacks&.one?
-      return unclaimed(result) if @state == :failed && callbacks.nil? && @waiters.nil? && @detached
-
-      deliver_all(callbacks, result) if callbacks
+      done = @state == :done
+      callbacks = done ? @on_success : @on_error
+      if callbacks.nil?
+        unclaimed(@error) unless done || @waiters || !@detached
+      else
+        deliver_all(callbacks, done ? @value : @error)
+      end
     end
 
     def deliver_all(callbacks, result)

@@ -16,10 +16,8 @@ module AsyncRecord
     SCOPE_NAME = /\A[a-z_]\w*[?!]?\z/
     private_constant :DELEGATED, :SCOPE_NAME
 
-    # With `(...)` every call would make a Hash for the keywords that it does not have.
     DELEGATED.each do |name|
-      class_eval("ruby2_keywords def #{name}(*arguments, &block) = relation.#{name}(*arguments, &block)",
-                 __FILE__, __LINE__ - 1)
+      class_eval("def #{name}(...) = relation.#{name}(...)", __FILE__, __LINE__)
     end
 
     # Runs SQL and returns plain rows. With binds, `?` and `:name` are their places.

@@ -61,13 +61,13 @@ module Fastr
     # Runs a block after {#succeed}; at once if that has happened.
     # @return [self]
     def callback(&block)
-      register(:succeeded, block) { @callbacks ||= [] }
+      register(:succeeded, block)
     end
 
     # Runs a block after {#fail} or when the client leaves; at once if that has happened.
     # @return [self]
     def errback(&block)
-      register(:failed, block) { @errbacks ||= [] }
+      register(:failed, block)
     end
 
     # Runs a block when the client leaves before the end.
@@ -153,12 +153,11 @@ module Fastr
       blocks&.each { |block| guard { Callable.call(block, *arguments) } }
     end
 
-    # @yieldreturn [Array] where the block waits for its end
     def register(state, block)
       return self if block.nil?
 
       case @state
-      when :open then yield << block
+      when :open then (state == :succeeded ? @callbacks ||= [] : @errbacks ||= []) << block
       when state then guard { Callable.call(block) }
       end
       self

@@ -44,13 +44,15 @@ module Fastr
       @close_signal ||= CloseSignal.new(self)
     end
 
-    # Operations to be told with `client_left` when the client leaves. What may be many takes itself out when it is done.
+    # Operations to be told with `client_left` when the client leaves. Queries take themselves out when they are done.
     # @return [Hash{#client_left => true}]
     # @api private
     def in_flight
-      @in_flight ||= {}.compare_by_identity.tap do |operations|
-        Dispatcher.on_closed(self) { operations.keys.each(&:client_left) }
-      end
+      return @in_flight if @in_flight
+
+      operations = @in_flight = {}
+      Dispatcher.on_closed(self) { operations.each_key.to_a.each(&:client_left) }
+      operations
     end
 
     # @return [nil] a native request answers through itself, see {#respond}

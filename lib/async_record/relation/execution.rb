@@ -35,7 +35,7 @@ module AsyncRecord
       def fetch(block, shape = :rows, &finish)
         return yield(run(select_statement, shape)) unless block || @async
 
-        statement = statement_at_once if block
+        statement = statement_at_once(database = self.database) if block
         return Pending.spawn(block) { yield(run(select_statement, shape)) } unless statement
 
         database.ask(statement, block, finish, shape: shape, timeout: @timeout_value)
@@ -43,10 +43,10 @@ module AsyncRecord
 
       # @return [Statement, nil] nil unless it can be made and submitted here and now: no transaction that is asked
       #   in turn, no table that has to be read first. What the compiler refuses is refused where callbacks hear of it.
-      def statement_at_once
-        return if @transaction || !model.known_table || !database.direct?
+      def statement_at_once(database)
+        return if @transaction || !database.direct?
 
-        remembered_statement
+        model.known_shapes(database)&.statement(self)
       rescue Error
         nil
       end
