@@ -11,9 +11,14 @@ module Fastr
   #   channel << "hello"
   #   channel.unsubscribe(id)
   class Channel
+    # A block and the request whose code subscribed it: what it raises is that request's fault, not the pusher's.
+    Subscriber = Struct.new(:callable, :request)
+    private_constant :Subscriber
+
     def initialize
       @subscribers = {}
       @queue = []
+      @scheduled = false
       @last_id = 0
     end
 
@@ -27,17 +32,17 @@ module Fastr
     # @overload subscribe(object, method_name)
     # @return [Integer] the subscription, for {#unsubscribe}
     def subscribe(*arguments, &block)
-      callable = Callback.from(*arguments, &block)
+      subscriber = Subscriber.new(Callback.from(*arguments, &block), Dispatcher.current_request)
       id = (@last_id += 1)
-      # A new Hash each time: a delivery that runs meanwhile keeps the one it began with.
-      @subscribers = @subscribers.merge(id => callable)
+      change { |subscribers| subscribers[id] = subscriber }
       id
     end
 
     # @param id [Integer]
     # @return [void]
     def unsubscribe(id)
-      @subscribers = @subscribers.reject { |key, _| key == id }
+      change { |subscribers| subscribers.delete(id) }
+      nil
     end
 
     # @param messages [Array<Object>] delivered one after the other
@@ -45,9 +50,11 @@ module Fastr
     def push(*messages)
       return deliver(messages) if @queue.empty? && Dispatcher.on_dispatcher?
 
-      wake = @queue.empty?
       @queue.concat(messages)
-      Dispatcher.instance.next_tick(self, nil) if wake
+      return if @scheduled
+
+      @scheduled = true
+      Dispatcher.instance.next_tick(self, nil)
     end
     alias << push
 
@@ -65,16 +72,29 @@ module Fastr
     # The reactor asks for the queued messages to be delivered.
     # @api private
     def call
-      messages = @queue
-      @queue = []
-      deliver(messages)
+      # First the flag, then the queue: a message that is pushed meanwhile asks again.
+      @scheduled = false
+      deliver(@queue.shift(@queue.size))
     end
 
     private
 
+    # A new Hash each time: a delivery that runs meanwhile keeps the one it began with. If another thread was faster,
+    # the change is made to what it made.
+    def change
+      loop do
+        before = @subscribers
+        after = before.dup
+        yield after
+        return @subscribers = after if @subscribers.equal?(before)
+      end
+    end
+
     def deliver(messages)
       messages.each do |message|
-        @subscribers.each_value { |callable| callable.call(message) }
+        @subscribers.each_value do |subscriber|
+          Dispatcher.instance.isolate(subscriber.request) { subscriber.callable.call(message) }
+        end
       end
     end
   end

@@ -7,12 +7,23 @@ module Fastr
   # any other thread. The block that submits the operation gets the sink to submit it with.
   class Completion
     # Wakes a waiting fiber with an error when its time is up.
-    Expiry = Struct.new(:dispatcher, :fiber, :limit, :request) do
+    Expiry = Struct.new(:dispatcher, :id, :limit, :request) do
       def call(_value)
-        dispatcher.resume(fiber, TimeoutError.new("the operation took longer than #{limit} s"))
+        Native.cancel(id)
+        dispatcher.hand_over(id, TimeoutError.new("the operation took longer than #{limit} s"))
       end
     end
-    private_constant :Expiry
+
+    # Reports an error that nobody has asked for by now.
+    Unclaimed = Struct.new(:completion, :request) do
+      def call(_value = nil)
+        completion.outcome unless completion.claimed?
+      end
+    end
+
+    # Seconds that another thread has between starting an operation and adding its errback.
+    GRACE = 0.25
+    private_constant :Expiry, :Unclaimed, :GRACE
 
     class << self
       # Submits an operation and waits for its result. In a fiber of the dispatcher only the fiber waits; on any other
@@ -40,28 +51,29 @@ module Fastr
       #   Fastr::Completion.start { |sink| Fastr::Native.timer(sink, 1.5) }.callback { puts "1.5 s later" }
       def start
         completion = new
-        completion.submitted(yield(completion.id))
+        submitted = false
+        yield completion.id
+        submitted = true
         completion
+      ensure
+        completion&.withdraw unless submitted
       end
 
       private
 
       def park(dispatcher, limit)
-        fiber = Fiber.current
-        id = dispatcher.register(fiber)
-        expiry = expire(dispatcher, fiber, limit) if limit
+        id = dispatcher.register(Dispatcher::SUBMITTED)
+        expiry = expire(dispatcher, id, limit) if limit
         yield id
-        dispatcher.park
+        dispatcher.await(id)
       ensure
         # Still entered: something other than the result woke the fiber, or it never parked.
         Native.cancel(id) if id && dispatcher.forget(id)
         Native.cancel(expiry) if expiry && dispatcher.forget(expiry)
       end
 
-      def expire(dispatcher, fiber, limit)
-        id = dispatcher.register(Expiry.new(dispatcher, fiber, limit, nil))
-        Native.timer(id, limit)
-        id
+      def expire(dispatcher, id, limit)
+        dispatcher.after(limit, Expiry.new(dispatcher, id, limit, nil))
       end
 
       def wait_in_thread(limit)
@@ -82,6 +94,7 @@ module Fastr
     def initialize
       @dispatcher = Dispatcher.instance
       @dispatcher.ensure_running
+      @foreign = !@dispatcher.on_thread?
       @request = @dispatcher.current_request
       @state = :pending
       @id = @dispatcher.register(self)
@@ -106,20 +119,19 @@ module Fastr
     end
     alias on_error errback
 
-    # Waits for the result, as {Completion.await} does.
+    # Waits for the result, as {Completion.await} does. Any number of fibers and threads can.
     # @param limit [Numeric, nil] seconds
     # @return [Object]
     def await(limit: nil)
-      return outcome unless pending?
-
-      waiting = self.class.await(limit: limit) { |sink| (@waiters ||= []) << sink } if @dispatcher.parkable?
-      waiting = await_in_thread(limit) unless @dispatcher.parkable?
-      waiting.outcome
+      @claimed = true
+      self.class.await(limit: limit) { |sink| notify(sink) } if pending?
+      outcome
     end
 
     # Asks the operation to stop; it then ends with {CancelledError}.
     # @return [self]
     def cancel
+      @claimed = true
       Native.cancel(@id) if pending?
       self
     end
@@ -128,9 +140,8 @@ module Fastr
     # @param seconds [Numeric]
     # @return [self]
     def timeout(seconds)
-      timer = Completion.start { |sink| Native.timer(sink, seconds) }
-      timer.callback { expire(seconds) }
-      settled { timer.cancel }
+      timer = Timer.new(seconds) { expire(seconds) }
+      when_settled { timer.cancel }
       self
     end
 
@@ -145,11 +156,6 @@ module Fastr
       settle(value.is_a?(Exception) ? :failed : :succeeded, value)
     end
 
-    # @api private
-    def submitted(_handle)
-      self
-    end
-
     # The value, or the error raised.
     # @api private
     def outcome
@@ -158,12 +164,23 @@ module Fastr
       @value
     end
 
+    # Whether somebody asked for the error.
+    # @api private
+    def claimed?
+      @claimed
+    end
+
+    # Its operation was never submitted.
+    # @api private
+    def withdraw
+      @dispatcher.forget(@id)
+    end
+
     private
 
-    def await_in_thread(limit)
-      queue = Thread::Queue.new
-      settled { queue.push(self) }
-      queue.pop(*(limit ? [timeout: limit] : [])) || raise(TimeoutError, "the operation took longer than #{limit} s")
+    # State and lists belong to the dispatcher's thread: others send what they want done there.
+    def on_dispatcher(&block)
+      @dispatcher.on_thread? ? yield : @dispatcher.next_tick(block, nil)
     end
 
     def expire(seconds)
@@ -174,27 +191,38 @@ module Fastr
     end
 
     def add(list, state, block)
-      if pending?
-        list << block
-      elsif @state == state
-        @dispatcher.next_tick(-> { block.call(@value) }, @request)
+      @claimed = true if state == :failed
+      on_dispatcher do
+        if pending?
+          list << block
+        elsif @state == state
+          @dispatcher.next_tick(-> { block.call(@value) }, @request)
+        end
       end
       self
     end
 
-    def settled(&block)
-      pending? ? (@settled ||= []) << block : block.call
+    # Completes the sink of somebody who waits.
+    def notify(sink)
+      when_settled { sink.is_a?(Integer) ? @dispatcher.deliver(sink, nil) : Native.timer(sink, 0) }
+    end
+
+    def when_settled(&block)
+      on_dispatcher { pending? ? (@settled ||= []) << block : block.call }
     end
 
     def settle(state, value)
-      @state = state
       @value = value
+      @state = state
       @settled&.each(&:call)
-      @waiters&.each { |id| @dispatcher.deliver(id, self) }
       list = state == :succeeded ? @callbacks : @errbacks
-      raise value if state == :failed && list.empty? && @waiters.nil? && @settled.nil?
+      list.each { |block| @dispatcher.isolate(@request) { block.call(value) } }
+      unclaimed if state == :failed && !@claimed
+    end
 
-      list.each { |block| block.call(value) }
+    def unclaimed
+      report = Unclaimed.new(self, @request)
+      @foreign ? @dispatcher.after(GRACE, report) : report.call
     end
   end
 end

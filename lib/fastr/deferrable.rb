@@ -40,18 +40,18 @@ module Fastr
     end
     alias set_deferred_failure fail
 
+    # Blocks run on the reactor: called from another thread while it runs, this happens there, a moment later.
     # @param status [:succeeded, :failed, :unknown] the last makes it pending again
     # @return [self]
-    def set_deferred_status(status, *arguments) # rubocop:disable Naming/AccessorMethodName -- EventMachine's name
+    def set_deferred_status(status, *arguments)
+      if Reactor.reactor_running? && !Reactor.reactor_thread?
+        Reactor.next_tick { set_deferred_status(status, *arguments) }
+        return self
+      end
       cancel_timeout
       @deferred_status = status
       @deferred_arguments = arguments
-      return self if status == :unknown
-
-      blocks = @deferred_blocks
-      while (state, block = blocks&.shift)
-        block.call(*@deferred_arguments) if state == @deferred_status
-      end
+      call_deferred_blocks unless status == :unknown
       self
     end
 
@@ -71,6 +71,16 @@ module Fastr
     end
 
     private
+
+    # One that raises does not keep the others from running.
+    def call_deferred_blocks
+      blocks = @deferred_blocks
+      while @deferred_status != :unknown && (state, block = blocks&.shift)
+        block.call(*@deferred_arguments) if state == @deferred_status
+      end
+    ensure
+      call_deferred_blocks unless blocks.nil? || blocks.empty? || @deferred_status == :unknown
+    end
 
     def react(state, other, block)
       return self if block.nil?

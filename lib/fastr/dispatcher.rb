@@ -3,6 +3,8 @@
 require_relative "errors"
 require_relative "lane"
 require_relative "scheduler"
+require_relative "dispatcher/parking"
+require_relative "dispatcher/running"
 
 module Fastr
   # The dispatcher: the one thread that runs the program's Ruby code. It takes events off the queue, hands requests
@@ -12,9 +14,8 @@ module Fastr
   # parks, another lane goes on with the loop, and a lane whose result arrives becomes the loop again once its work
   # is done. Work that never waits therefore costs no switch at all.
   class Dispatcher
-    # Fibers kept for reuse; more are made when more wait at once, and dropped when they finish.
-    IDLE_LANES = 256
-    private_constant :IDLE_LANES
+    include Parking
+    include Running
 
     # @return [Thread, nil] the thread that runs the loop
     attr_reader :thread
@@ -63,60 +64,20 @@ module Fastr
         nil
       end
 
-      # In a forked child: the parent's fibers, callbacks and reactor are the parent's.
+      # In a forked child: the parent's fibers, callbacks and reactor are the parent's. What was set stays set, and the
+      # ids go on where the parent was, so that an inherited timer never cancels one of the child's.
       # @api private
       def after_fork
-        @instance = new
+        @instance = instance.abandon
       end
     end
 
-    def initialize
-      @inbox = []
-      @ticks = []
-      @pending = {}
-      @waiting = {}
-      @closers = {}
-      @idle = []
-      @batch = []
-      @position = 0
-      @last_id = 0
+    # @param last_id [Integer] the last completion id given out in this process
+    def initialize(last_id = 0)
+      @last_id = last_id
       @running = false
       @stopping = false
-    end
-
-    # Runs the loop on the calling thread until {#stop}.
-    # @param first [#call, nil] what to do before any event
-    # @raise whatever a callback raised that nothing else handles
-    # @return [void]
-    def run(first = nil)
-      leave_background
-      raise ReactorError, "the dispatcher runs already, on #{@thread.inspect}" if @running
-
-      begin_run
-      Lane.new(self, first).transfer
-      cancel_parked
-      failure = @failure
-      @failure = nil
-      raise failure if failure
-    ensure
-      end_run if @thread.equal?(Thread.current)
-    end
-
-    # Makes {#run} return after the callback that runs now. Callable from any thread and in a trap handler.
-    # @return [void]
-    def stop
-      @stopping = true
-      Native.tick
-    end
-
-    # @return [Boolean] whether {#run} is active
-    def running?
-      @running
-    end
-
-    # @return [Boolean] whether it runs on a thread that nobody called {#run} on
-    def background?
-      @running && @thread.equal?(@background)
+      forget_everything
     end
 
     # @return [Boolean] whether the caller runs on the dispatcher's thread
@@ -136,88 +97,31 @@ module Fastr
     end
 
     # Queues a callable, with the request it belongs to. An Array is the inbox because pushing to it is one step under
-    # the GVL: it needs no Mutex, so it works in a trap handler.
+    # the GVL: it needs no Mutex, so it works in a trap handler. Whoever pushes looks at the flag afterwards, and the
+    # loop takes the flag down before it looks at the inbox: so a push is seen by the one or the other.
     # @param callable [#call]
     # @return [void]
     def next_tick(callable, request = current_request)
-      wake = @inbox.empty?
       @inbox.push(callable, request)
-      Native.tick if wake
+      return if @ticked
+
+      @ticked = true
+      Native.tick
     end
 
-    # Enters a receiver and gives the completion id to submit an operation under.
-    # @param receiver [Fiber, #complete] what the result is for
-    # @return [Integer]
-    def register(receiver)
-      id = (@last_id += 1)
-      @pending[id] = receiver
-      id
-    end
-
-    # Strikes a receiver off, so that a late result finds nobody.
-    # @return [Fiber, #complete, nil]
-    def forget(id)
-      @pending.delete(id)
-    end
-
-    # Parks the calling fiber until something is transferred to it; the loop goes on in another lane.
-    # @return [Object] what it was resumed with
-    def park
-      fiber = Fiber.current
-      request = fiber.is_a?(Lane) ? fiber.request : nil
-      return next_lane.transfer unless request
-
-      wait_for(request.id, fiber)
-    end
-
-    # Gives a parked fiber its result. The calling lane waits at the side until it is needed again.
+    # Runs a block whose fault must not take others' turn: the fault is reported in a tick of its own.
+    # @param request [Request, nil] what the block belongs to
     # @return [void]
-    def resume(fiber, value)
-      @idle.push(Fiber.current) if @idle.size < IDLE_LANES
-      fiber.transfer(value)
-    end
-
-    # Hands a value to a receiver as if its operation had completed with it.
-    # @return [void]
-    def deliver(id, value)
-      receiver = @pending.delete(id)
-      next_tick(-> { resume(receiver, value) }, nil) if receiver
-    end
-
-    # Calls a receiver with nil after so many seconds.
-    # @return [Integer] its completion id
-    def after(seconds, receiver)
-      id = register(receiver)
-      Native.timer(id, seconds)
-      id
-    end
-
-    # Leaves the calling fiber for a new lane that begins with a block.
-    # @return [Object] what the calling fiber is resumed with
-    # @api private
-    def start_lane(block)
-      Lane.new(self, block).tap(&:transfer)
-    end
-
-    # Starts a dispatcher on a thread of its own if none runs: for programs that never call run.
-    # @return [void]
-    def ensure_running
-      return if @running || @background
-
-      ready = Thread::Queue.new
-      @background = Thread.new { run_in_background(ready) }
-      ready.pop
-    end
-
-    # Raises in a parked fiber.
-    # @return [void]
-    def raise_in(fiber, *exception)
-      @idle.push(Fiber.current) if @idle.size < IDLE_LANES
-      fiber.raise(*exception)
+    def isolate(request)
+      yield
+    rescue StandardError, ScriptError, SystemStackError => error
+      next_tick(-> { raise error }, request)
     end
 
     # @see Dispatcher.on_closed
     def on_closed(request, &closer)
+      return next_tick(closer, nil) if request.left?
+
       (@closers[request.id] ||= []) << closer
       request.watch
     end
@@ -226,80 +130,40 @@ module Fastr
     # @api private
     def loop_in(lane, work = nil)
       call(lane, work, nil) if work
-      until @stopping
+      until @stopping || @successor
         if (callable = @ticks.shift)
           call(lane, callable, @ticks.shift)
         else
           take(lane, next_event)
         end
       end
-      @root.transfer
-    rescue Exception => e # rubocop:disable Lint/RescueException -- Thread#raise and exit: the caller of run gets them
-      @failure = e
+      # A lane that was told its successor ends here, and the first fiber goes on with that.
+      @root.transfer if @stopping
+    rescue Exception => error # rubocop:disable Lint/RescueException -- Thread#raise and exit: the caller of run gets them
+      @failure = error
+      @stopping = true # what is parked still runs its ensure blocks, and must not go on with the loop
       @root.transfer
     end
 
     # Reports an exception that user code raised outside of a request's own error handling.
     # @api private
     def failed(error, request)
-      if request && @handler.respond_to?(:failed)
+      return report(error) unless request && @handler.respond_to?(:failed)
+
+      begin
         @handler.failed(request, error)
-      elsif @error_handler
-        @error_handler.call(error)
-      else
-        @failure = error
-        @stopping = true
+      rescue StandardError => error
+        report(error)
       end
     end
 
     private
 
-    def run_in_background(ready)
-      Thread.current.name = "fastr-dispatcher"
-      Thread.current.report_on_exception = true
-      next_tick(-> { ready.push(true) }, nil)
-      run
-    end
+    def report(error)
+      return @error_handler.call(error) if @error_handler
 
-    # A program that calls run after all takes the loop over.
-    def leave_background
-      return if @background.nil? || @background.equal?(Thread.current)
-
-      stop
-      @background.join
-      @background = nil
-    end
-
-    def begin_run
-      Native.start
-      @thread = Thread.current
-      @root = Fiber.current
-      @running = true
-      @stopping = false
-      Native.dispatch_here(true)
-      @scheduler = Scheduler.new(self)
-      Fiber.set_scheduler(@scheduler)
-      Native.tick unless @inbox.empty?
-    end
-
-    def end_run
-      Native.flush
-      Native.dispatch_here(false)
-      @running = false
-      @thread = @root = nil
-      @idle.clear
-      Fiber.set_scheduler(nil)
-    end
-
-    # Parks a fiber where the client's leaving finds it. Most requests have one fiber that waits; then no Array is made.
-    def wait_for(request_id, fiber)
-      others = @waiting[request_id]
-      @waiting[request_id] = others ? [*others, fiber] : fiber
-      next_lane.transfer
-    ensure
-      left = @waiting.delete(request_id)
-      others = left.is_a?(Array) ? left - [fiber] : []
-      @waiting[request_id] = others.size == 1 ? others.first : others unless others.empty?
+      @failure ||= error
+      @stopping = true
     end
 
     # The next element of the batch; a new batch is waited for when it is empty.
@@ -319,67 +183,46 @@ module Fastr
       when Request then serve(lane, event)
       when Integer then complete(lane, event, next_event)
       when :tick
-        @ticks.concat(@inbox)
-        @inbox.clear
-      when :closed then close(lane, next_event)
+        @ticked = false
+        @ticks.concat(@inbox.shift(@inbox.size))
+      when :closed then close(next_event)
       when :answered then @closers.delete(next_event)
       end
     end
 
     def serve(lane, request)
       lane.request = request
-      @handler.call(request)
-    rescue Exception => e # rubocop:disable Lint/RescueException -- the edge: one request's fault ends with it
-      raise if e.is_a?(SignalException)
+      @handler ? @handler.call(request) : request.respond(503, {}, "")
+    rescue Exception => error # rubocop:disable Lint/RescueException -- the edge: one request's fault ends with it
+      raise if error.is_a?(SignalException)
 
-      failed(e, request)
+      failed(error, request)
     ensure
       lane.clear
     end
 
     def complete(lane, id, value)
-      receiver = @pending.delete(id)
-      case receiver
-      when nil then nil
-      when Fiber then resume(receiver, value)
-      else call(lane, receiver, receiver.request, value)
-      end
+      hand_over(id, value) { |receiver| call(lane, receiver, receiver.request, value) }
+    rescue FiberError => error
+      failed(error, nil)
     end
 
     def call(lane, callable, request, *arguments)
       lane.request = request
       callable.call(*arguments)
-    rescue Exception => e # rubocop:disable Lint/RescueException -- the edge: one callback's fault is reported
-      raise if e.is_a?(SignalException) || e.is_a?(SystemExit)
+    rescue Exception => error # rubocop:disable Lint/RescueException -- the edge: one callback's fault is reported
+      raise if error.is_a?(SignalException) || error.is_a?(SystemExit)
 
-      failed(e, request)
+      failed(error, request)
     ensure
       lane.clear
     end
 
-    def close(lane, request_id)
-      @closers.delete(request_id)&.each { |closer| call(lane, closer, nil) }
-      Array(@waiting[request_id]).each do |fiber|
-        # One tick each: the lane that resumes a fiber is not the one that goes on with the loop.
-        next_tick(-> { disconnect(fiber, request_id) }, nil)
-      end
-    end
-
-    def disconnect(fiber, request_id)
-      waiting = @waiting[request_id]
-      return unless fiber.equal?(waiting) || (waiting.is_a?(Array) && waiting.include?(fiber))
-
-      resume(fiber, DisconnectedError.new("the client closed its connection"))
-    end
-
-    # Parked fibers get to run their ensure blocks before the loop is left.
-    def cancel_parked
-      fibers = @pending.values.grep(Fiber) | @waiting.values.flatten
-      fibers.each { |fiber| fiber.transfer(CancelledError.new("the dispatcher stopped")) if fiber.alive? }
-    end
-
-    def next_lane
-      @idle.pop || Lane.new(self)
+    # One tick each: the lane that resumes a fiber is not the one that goes on with the loop, and none keeps the others
+    # from their turn.
+    def close(request_id)
+      @closers.delete(request_id)&.each { |closer| @ticks.push(closer, nil) }
+      Array(@waiting[request_id]).each { |fiber| @ticks.push(-> { disconnect(fiber, request_id) }, nil) }
     end
 
     @instance = new

@@ -8,19 +8,28 @@ module Fastr
     # @return [Request, nil] the request that the running code belongs to
     attr_accessor :request
 
+    # Fiber storage (Ruby 3.2) is inherited by default: from whatever request's code made the new lane.
+    STORES = Fiber.respond_to?(:[])
+    OPTIONS = STORES ? { blocking: false, storage: nil } : { blocking: false }
+    # What makes a lane begin with a copy of its maker's storage, as Fiber.schedule promises.
+    INHERITING = STORES ? { storage: true } : {}
+    private_constant :STORES, :OPTIONS
+
     # @param dispatcher [Dispatcher]
     # @param work [#call, nil] what to do before the loop
-    def initialize(dispatcher, work = nil)
-      super(blocking: false) { dispatcher.loop_in(self, work) }
+    # @param options [Hash] of Fiber.new, beside those every lane has
+    def initialize(dispatcher, work = nil, **options)
+      super(**OPTIONS, **options) { dispatcher.loop_in(self, work) }
     end
 
-    # Forgets the request and what its code left in fiber-local variables (`Thread.current[:name]`).
+    # Forgets the request and what its code left in fiber-local variables (`Thread.current[:name]`) and fiber storage.
     # @return [void]
     def clear
       @request = nil
       thread = Thread.current
       names = thread.keys
       names.each { |name| thread[name] = nil } unless names.empty?
+      storage&.each_key { |name| Fiber[name] = nil } if STORES
     end
   end
 end

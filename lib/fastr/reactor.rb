@@ -18,10 +18,15 @@ module Fastr
   #   Fastr::Reactor.add_periodic_timer(1) { puts "tick" }
   #   trap("INT") { Fastr::Reactor.stop }
   module Reactor
+    # @see Fastr::Channel
     Channel = Fastr::Channel
+    # @see Fastr::Timer
     Timer = Fastr::Timer
+    # @see Fastr::PeriodicTimer
     PeriodicTimer = Fastr::PeriodicTimer
+    # @see Fastr::Deferrable
     Deferrable = Fastr::Deferrable
+    # @see Fastr::DefaultDeferrable
     DefaultDeferrable = Fastr::DefaultDeferrable
 
     @timers = {}
@@ -37,10 +42,9 @@ module Fastr
       # @return [void]
       def run(block = nil, tail = nil, &body)
         body ||= block
-        return body&.call if reactor_running?
-
         dispatcher = Dispatcher.instance
-        dispatcher.error_handler ||= nil
+        return body&.call if reactor_running? || dispatcher.on_thread?
+
         keep_signals_alive
         dispatcher.run(body)
       ensure
@@ -173,15 +177,22 @@ module Fastr
       def epoll=(_wanted); end
       alias kqueue= epoll=
 
+      # In a forked child: timers, deferred operations and hooks are the parent's.
+      # @api private
+      def after_fork
+        @timers = {}
+        @deferred = []
+        @shutdown_hooks = []
+      end
+
       private
 
       def submit(operation, callback, errback)
         TaskPool.shared.submit(operation) do |value, error|
           @deferred.pop
-          if error.nil? then callback&.call(value)
-          elsif errback then errback.call(error)
-          else raise error
-          end
+          next callback&.call(value) if error.nil?
+
+          errback ? errback.call(error) : raise(error)
         end
       end
 

@@ -50,15 +50,19 @@ module Fastr
       Thread.current.name = "fastr task"
       Thread.current.report_on_exception = false
       while (operation, done = @jobs.pop)
-        value, error = attempt(operation)
-        Dispatcher.schedule { done.call(value, error) }
+        perform(operation, done)
       end
     end
 
-    def attempt(operation)
-      [Callable.call(operation), nil]
-    rescue StandardError, ScriptError, SystemStackError => error
-      [nil, error]
+    # A method of its own: the block that reports must keep the variables of its own operation, not those of the loop.
+    def perform(operation, done)
+      error = CancelledError.new("the operation ended its thread")
+      value = Callable.call(operation)
+      error = nil
+    rescue StandardError, ScriptError, SystemStackError => raised
+      error = raised
+    ensure
+      Dispatcher.schedule { done.call(value, error) }
     end
   end
   private_constant :TaskPool

@@ -24,6 +24,7 @@ module Fastr
       Native.cancel(id) if @dispatcher.forget(id)
     end
 
+    # The time has come.
     # @api private
     def call(_value)
       @id = nil
@@ -34,7 +35,7 @@ module Fastr
   # A block that is called again and again, on the grid of its interval: a late call does not move the next one.
   class PeriodicTimer
     # @return [Numeric] seconds between calls; a new value holds from the next call on
-    attr_reader :interval
+    attr_accessor :interval
     # @return [Request, nil] the request whose code made the timer
     attr_reader :request
 
@@ -49,12 +50,6 @@ module Fastr
       arm
     end
 
-    # @param interval [Numeric] seconds
-    def interval=(interval)
-      @interval = interval
-      @due = now + interval
-    end
-
     # @return [void]
     def cancel
       @cancelled = true
@@ -62,19 +57,23 @@ module Fastr
       Native.cancel(id) if id && @dispatcher.forget(id)
     end
 
+    # The time has come.
     # @api private
     def call(_value)
       @callback.call
     ensure
-      unless @cancelled
-        @due += @interval
-        # Calls that were missed altogether are not made up for.
-        @due = now + @interval if @due < now - @interval
-        arm
-      end
+      advance unless @cancelled
     end
 
     private
+
+    # Calls that were missed altogether are not made up for; the next one is on the grid again.
+    def advance
+      late = now - @due
+      steps = @interval.positive? ? [late.fdiv(@interval).floor, 0].max : 0
+      @due += @interval * (steps + 1)
+      arm
+    end
 
     def arm
       @id = @dispatcher.after([@due - now, 0].max, self)

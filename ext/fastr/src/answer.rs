@@ -10,6 +10,7 @@ use magnus::{Error, RClass, RHash, RString, method};
 use crate::error::guard;
 use crate::native;
 use crate::outgoing;
+use crate::owned::Owned;
 use crate::request::{RubyRequest, State};
 use crate::response;
 use crate::sink::Sink;
@@ -29,7 +30,7 @@ impl RubyRequest {
         let head = guard(|ruby| response::head(ruby, status, headers))?;
         self.with_reactor(|reactor| {
             let (delivery, stream) = self.open(|request| request.responder.streamed(head))?;
-            self.stream.replace(Some(stream));
+            self.stream.replace(Some(Owned::new(stream)));
             outgoing::send(reactor, delivery);
             Ok(())
         })
@@ -93,7 +94,7 @@ impl RubyRequest {
             State::Open(request) => {
                 let summary = State::Answered(request.summary());
                 match std::mem::replace(&mut *state, summary) {
-                    State::Open(request) => delivery.with(request),
+                    State::Open(request) => delivery.with(request.into_inner()),
                     State::Answered(_) => delivery,
                 }
             }
@@ -129,6 +130,15 @@ impl RubyRequest {
             (None, State::Answered(_)) => false,
         }
     }
+
+    /// Whether the client left before its answer was complete.
+    fn has_left(&self) -> bool {
+        match (&*self.stream.borrow(), &*self.state.borrow()) {
+            (Some(stream), _) => !stream.is_open(),
+            (None, State::Open(request)) => !request.responder.is_open(),
+            (None, State::Answered(_)) => false,
+        }
+    }
 }
 
 impl Drop for RubyRequest {
@@ -157,5 +167,6 @@ pub(crate) fn define(class: RClass) -> Result<(), Error> {
     class.define_method("abort", method!(RubyRequest::abort, 0))?;
     class.define_method("watch", method!(RubyRequest::watch, 0))?;
     class.define_method("answered?", method!(RubyRequest::is_answered, 0))?;
+    class.define_method("left?", method!(RubyRequest::has_left, 0))?;
     class.define_method("open?", method!(RubyRequest::is_open, 0))
 }

@@ -10,6 +10,7 @@ mod convert;
 mod error;
 mod native;
 mod outgoing;
+mod owned;
 mod parsing;
 mod pool;
 mod raw;

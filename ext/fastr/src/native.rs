@@ -12,6 +12,7 @@ use magnus::{Error, RArray, RModule, Ruby, Value, function};
 use crate::convert;
 use crate::error::{guard, raise};
 use crate::outgoing;
+use crate::owned;
 use crate::raw::{fd, gvl};
 use crate::request;
 use crate::sink::Sink;
@@ -42,6 +43,7 @@ pub(crate) fn running_reactor() -> Option<Arc<Reactor>> {
 /// In a forked child: the parent's reactor has no thread here. It is left alone, because its descriptors and what it
 /// had pending are the parent's; a new one is made on first use.
 fn after_fork() {
+    owned::forked();
     std::mem::forget(running().take());
     outgoing::forget();
 }
@@ -94,7 +96,9 @@ fn batch(ruby: &Ruby, events: Vec<Event>) -> Result<RArray, Error> {
             Event::Request(request) => batch.push(request::wrap(request))?,
             Event::Completion(CompletionId(id), result) => {
                 batch.push(id)?;
-                batch.push(convert::result(ruby, result)?)?;
+                // What cannot be converted fails its own operation; the rest of the batch is not lost with it.
+                let value = convert::result(ruby, result);
+                batch.push(value.or_else(|error| error.value().ok_or(error))?)?;
             }
             Event::Closed(id) => {
                 batch.push(ruby.to_symbol("closed"))?;

@@ -15,20 +15,21 @@ use magnus::{Error, RArray, RHash, RModule, RString, Ruby, Value, method};
 use crate::convert;
 use crate::error::{guard, raise};
 use crate::native;
+use crate::owned::Owned;
 use crate::raw::env;
 use crate::response;
 use crate::sink::Sink;
 
 /// A request before its answer is complete, and what is left of it then.
 pub(crate) enum State {
-    Open(Box<Request>),
+    Open(Owned<Box<Request>>),
     Answered(Summary),
 }
 
 #[magnus::wrap(class = "Fastr::Request", free_immediately, size)]
 pub(crate) struct RubyRequest {
     pub(crate) state: RefCell<State>,
-    pub(crate) stream: RefCell<Option<ResponseStream>>,
+    pub(crate) stream: RefCell<Option<Owned<ResponseStream>>>,
     /// Whether the dispatcher is to be told when the answer is complete.
     pub(crate) watched: Cell<bool>,
 }
@@ -36,7 +37,7 @@ pub(crate) struct RubyRequest {
 /// The Ruby object of a request that came off the queue.
 pub(crate) fn wrap(request: Box<Request>) -> RubyRequest {
     RubyRequest {
-        state: RefCell::new(State::Open(request)),
+        state: RefCell::new(State::Open(Owned::new(request))),
         stream: RefCell::new(None),
         watched: Cell::new(false),
     }
@@ -264,7 +265,12 @@ impl RubyRequest {
         body: impl FnOnce(&Arc<Reactor>) -> Result<T, CoreError>,
     ) -> Result<T, Error> {
         guard(|ruby| {
-            native::reactor()
+            let usable = match &*self.get() {
+                State::Open(request) => request.check("request"),
+                State::Answered(_) => Ok(()),
+            };
+            usable
+                .and_then(|()| native::reactor())
                 .and_then(|reactor| body(&reactor))
                 .map_err(|error| raise(ruby, &error))
         })

@@ -10,11 +10,12 @@ use magnus::{Error, RHash, RModule, Ruby, Value, function, method, typed_data::O
 use crate::convert;
 use crate::error::{guard, raise};
 use crate::native;
+use crate::owned::Owned;
 use crate::routes::RubyRoutes;
 use crate::sink::Sink;
 
 #[magnus::wrap(class = "Fastr::Server", free_immediately)]
-pub(crate) struct RubyServer(Server);
+pub(crate) struct RubyServer(Owned<Server>);
 
 impl RubyServer {
     fn listen(options: RHash, routes: Obj<RubyRoutes>) -> Result<Self, Error> {
@@ -23,7 +24,7 @@ impl RubyServer {
             let reactor = native::reactor().map_err(|error| raise(ruby, &error))?;
             let routes = routes.table().map_err(|error| raise(ruby, &error))?;
             Server::listen(&reactor, options, routes)
-                .map(Self)
+                .map(|server| Self(Owned::new(server)))
                 .map_err(|error| raise(ruby, &error))
         })
     }
@@ -47,7 +48,8 @@ impl RubyServer {
     /// Stops accepting and completes when everything is answered; with `Fastr::TimeoutError` at the deadline.
     fn stop(&self, sink: Sink, seconds: f64) -> Result<(), Error> {
         guard(|ruby| {
-            let reactor = native::reactor().map_err(|error| raise(ruby, &error))?;
+            let reactor = self.0.check("server").and_then(|()| native::reactor());
+            let reactor = reactor.map_err(|error| raise(ruby, &error))?;
             self.0
                 .stop(convert::seconds(seconds), sink.completer(&reactor));
             Ok(())

@@ -45,7 +45,9 @@ impl Operations {
 
     /// Strikes a completed operation off.
     pub fn finish(&self, id: CompletionId) {
-        self.lock().remove(&id);
+        // Dropped after the lock is given back: a canceller may own anything.
+        let entry = self.lock().remove(&id);
+        drop(entry);
     }
 
     /// Asks for an operation to stop. It completes as cancelled soon, or with its result if that was faster.

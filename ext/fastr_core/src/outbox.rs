@@ -3,17 +3,24 @@
 //! Order is kept: the head of a streamed answer comes before its chunks, and those before its end.
 
 use std::mem;
-use std::sync::{Mutex, PoisonError};
-
-use tokio::sync::Notify;
 
 use crate::http::responder::Delivery;
+use crate::sync::{Mutex, Notify, lock};
 
 /// Answers on their way from the Ruby side to the reactor.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Outbox {
     pending: Mutex<Vec<Delivery>>,
     filled: Notify,
+}
+
+impl Default for Outbox {
+    fn default() -> Self {
+        Self {
+            pending: Mutex::new(Vec::new()),
+            filled: Notify::new(),
+        }
+    }
 }
 
 impl Outbox {
@@ -22,7 +29,7 @@ impl Outbox {
         if batch.is_empty() {
             return;
         }
-        let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pending = lock(&self.pending);
         let wake = pending.is_empty();
         if wake {
             mem::swap(&mut *pending, batch);
@@ -39,10 +46,7 @@ impl Outbox {
         let mut batch = Vec::new();
         loop {
             self.filled.notified().await;
-            mem::swap(
-                &mut *self.pending.lock().unwrap_or_else(PoisonError::into_inner),
-                &mut batch,
-            );
+            mem::swap(&mut *lock(&self.pending), &mut batch);
             for delivery in batch.drain(..) {
                 delivery.perform();
             }

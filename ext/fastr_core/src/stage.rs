@@ -3,12 +3,11 @@
 //! The first event of a tick notifies the flush task. That task runs after the other ready tasks of the tick, each of
 //! which may add its own event, and hands the lot over under one lock.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
-use tokio::sync::Notify;
+use std::sync::Arc;
 
 use crate::event::Event;
 use crate::queue::EventQueue;
+use crate::sync::{Mutex, Notify, lock};
 
 #[derive(Debug)]
 pub(crate) struct Stage {
@@ -20,14 +19,14 @@ pub(crate) struct Stage {
 impl Stage {
     pub(crate) fn new(queue: Arc<EventQueue>) -> Self {
         Self {
-            events: Mutex::default(),
+            events: Mutex::new(Vec::new()),
             first: Notify::new(),
             queue,
         }
     }
 
     pub(crate) fn push(&self, event: Event) {
-        let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut events = lock(&self.events);
         events.push(event);
         if events.len() == 1 {
             drop(events);
@@ -38,8 +37,7 @@ impl Stage {
     pub(crate) async fn run(&self) {
         loop {
             self.first.notified().await;
-            let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
-            self.queue.append(&mut events);
+            self.queue.append(&mut lock(&self.events));
         }
     }
 }

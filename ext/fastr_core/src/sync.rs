@@ -1,16 +1,15 @@
-//! The locks of the hand-over between threads: std's normally, loom's when the model checker runs the queue.
+//! The locks of the hand-overs between threads. `tests/loom_queue.rs` compiles the queue, the stage and the outbox a
+//! second time with the model checker's locks in the place of these.
 //!
 //! A poisoned lock is taken over: the data it guards is only ever replaced as a whole, and a panic elsewhere must not
 //! stop the dispatcher.
 
 use std::time::{Duration, Instant};
 
-#[cfg(loom)]
-pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
-#[cfg(not(loom))]
+use std::sync::PoisonError;
 pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
 
-use std::sync::PoisonError;
+pub(crate) use tokio::sync::Notify;
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
