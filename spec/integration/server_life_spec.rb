@@ -71,9 +71,8 @@ RSpec.describe "The life of a server process" do
             half.write("GET / HT")
             Process.kill(:TERM, pid)
             seconds = elapsed do
-              [kept_reader, new_reader].each do |reader|
-                expect(reader).to be_ended
-              end && half_reader.rest
+              expect([kept_reader, new_reader]).to all(be_ended)
+              half_reader.rest
             end
             expect(seconds).to be < 2
           end
