@@ -22,8 +22,10 @@ RSpec.configure do |config|
   config.include Support::Processes
   Support::HostileGC.install(config, ENV.fetch("FASTR_GC", nil))
 
-  # A hang is a failure like any other; the limit is far above what any example needs.
-  limit = ENV["FASTR_GC"] ? 600 : 60
+  # A hang is a failure like any other; the limit is far above what any example needs. Should the dispatcher's thread
+  # end, every later example would wait that long.
+  config.fail_fast = 25
+  limit = ENV["FASTR_GC"] ? 300 : 20
   config.around { |example| Timeout.timeout(example.metadata.fetch(:limit, limit)) { example.run } }
 
   config.after(:suite) do

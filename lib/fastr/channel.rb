@@ -18,6 +18,7 @@ module Fastr
     def initialize
       @subscribers = {}
       @queue = []
+      @scheduled = false
       @last_id = 0
     end
 
@@ -49,9 +50,11 @@ module Fastr
     def push(*messages)
       return deliver(messages) if @queue.empty? && Dispatcher.on_dispatcher?
 
-      wake = @queue.empty?
       @queue.concat(messages)
-      Dispatcher.instance.next_tick(self, nil) if wake
+      return if @scheduled
+
+      @scheduled = true
+      Dispatcher.instance.next_tick(self, nil)
     end
     alias << push
 
@@ -69,9 +72,9 @@ module Fastr
     # The reactor asks for the queued messages to be delivered.
     # @api private
     def call
-      messages = @queue
-      @queue = []
-      deliver(messages)
+      # First the flag, then the queue: a message that is pushed meanwhile asks again.
+      @scheduled = false
+      deliver(@queue.shift(@queue.size))
     end
 
     private

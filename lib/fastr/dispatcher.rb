@@ -97,13 +97,16 @@ module Fastr
     end
 
     # Queues a callable, with the request it belongs to. An Array is the inbox because pushing to it is one step under
-    # the GVL: it needs no Mutex, so it works in a trap handler.
+    # the GVL: it needs no Mutex, so it works in a trap handler. Whoever pushes looks at the flag afterwards, and the
+    # loop takes the flag down before it looks at the inbox: so a push is seen by the one or the other.
     # @param callable [#call]
     # @return [void]
     def next_tick(callable, request = current_request)
-      wake = @inbox.empty?
       @inbox.push(callable, request)
-      Native.tick if wake
+      return if @ticked
+
+      @ticked = true
+      Native.tick
     end
 
     # Runs a block whose fault must not take others' turn: the fault is reported in a tick of its own.
@@ -127,14 +130,15 @@ module Fastr
     # @api private
     def loop_in(lane, work = nil)
       call(lane, work, nil) if work
-      until @stopping
+      until @stopping || @successor
         if (callable = @ticks.shift)
           call(lane, callable, @ticks.shift)
         else
           take(lane, next_event)
         end
       end
-      @root.transfer
+      # A lane that was told its successor ends here, and the first fiber goes on with that.
+      @root.transfer if @stopping
     rescue Exception => error # rubocop:disable Lint/RescueException -- Thread#raise and exit: the caller of run gets them
       @failure = error
       @stopping = true # what is parked still runs its ensure blocks, and must not go on with the loop
@@ -179,9 +183,8 @@ module Fastr
       when Request then serve(lane, event)
       when Integer then complete(lane, event, next_event)
       when :tick
-        # What another thread pushes meanwhile stays, for the tick that it asks for.
+        @ticked = false
         @ticks.concat(@inbox.shift(@inbox.size))
-        Native.tick unless @inbox.empty?
       when :closed then close(next_event)
       when :answered then @closers.delete(next_event)
       end

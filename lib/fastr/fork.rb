@@ -7,6 +7,8 @@ module Fastr
   # `Process.daemon`.
   # @api private
   module Fork
+    # Forks; in the child, forgets the parent's reactor and dispatcher.
+    # @return [Integer] 0 in the child
     def _fork
       pid = super
       Fork.start_anew if pid.zero?

@@ -51,8 +51,9 @@ RSpec.describe Fastr::Scheduler do
   end
 
   it "waits for child processes beside other fibers" do
+    waits = Array.new(3) { -> { Process.wait2(Process.spawn("sleep", "0.2")).last.success? } }
     seconds = elapsed do
-      statuses = together(Array.new(3) { -> { Process.wait2(Process.spawn("sleep", "0.2")).last.success? } })
+      statuses = together(*waits)
       expect(statuses).to eq([true, true, true])
     end
     expect(seconds).to be < relaxed(1.5)

@@ -5,7 +5,7 @@ module Fastr
     # Waiting: which fiber or block an id means, and how a fiber is left and gone on with. It owns no loop; whichever
     # lane is next goes on with that.
     module Parking
-      # Fibers kept for reuse; more are made when more wait at once, and dropped when they finish.
+      # Lanes kept for reuse; more are made when more wait at once, and end when they are not needed any more.
       IDLE_LANES = 256
       private_constant :IDLE_LANES
 
@@ -51,7 +51,10 @@ module Fastr
       # @return [void]
       # @raise [FiberError] the fiber cannot go on: it ended, or waits for one that it resumed itself
       def resume(fiber, value)
-        aside { fiber.transfer(value) }
+        return aside { fiber.transfer(value) } if @idle.size < IDLE_LANES || @successor || !Fiber.current.is_a?(Lane)
+
+        # Enough lanes lie idle: this one ends. Were it only left, it would live on in the frames of those it resumed.
+        @successor = [fiber, value]
       end
 
       # Raises in a parked fiber.
@@ -115,7 +118,7 @@ module Fastr
 
       # Leaves the calling lane at the side, ready for other work, while the block switches to another fiber.
       def aside
-        @idle.push(lane = Fiber.current) if @idle.size < IDLE_LANES
+        @idle.push(lane = Fiber.current)
         yield
       rescue FiberError
         @idle.delete(lane) # the switch did not happen

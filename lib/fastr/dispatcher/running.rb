@@ -57,6 +57,8 @@ module Fastr
 
       def forget_everything
         @inbox = []
+        @ticked = false
+        @successor = nil
         @ticks = []
         @pending = {}
         @early = {}
@@ -116,7 +118,8 @@ module Fastr
         Native.dispatch_here(true)
         @scheduler = Scheduler.new(self)
         Fiber.set_scheduler(@scheduler)
-        Native.tick unless @inbox.empty?
+        @ticked = true
+        Native.tick
       end
 
       # Fibers cannot be resumed by another thread: a later run must not find them.
@@ -132,11 +135,15 @@ module Fastr
         @running = false
       end
 
-      # A fiber that user code transferred to and that ends leaves its thread's first fiber in charge; the loop goes on
-      # all the same.
+      # A fiber that was transferred to and that ends leaves its thread's first fiber in charge: a surplus lane that
+      # named its successor, or one of user code. The loop goes on all the same.
       def run_lanes(first)
         Lane.new(self, first).transfer
-        next_lane.transfer until @stopping
+        until @stopping && !@successor
+          fiber, value = @successor
+          @successor = nil
+          fiber ? fiber.transfer(value) : next_lane.transfer
+        end
       end
     end
     private_constant :Running
