@@ -50,15 +50,26 @@ module Fastr
       Thread.current.name = "fastr task"
       Thread.current.report_on_exception = false
       while (operation, done = @jobs.pop)
-        value, error = attempt(operation)
-        Dispatcher.schedule { done.call(value, error) }
+        run(operation, done)
       end
+    end
+
+    # Whatever ends the operation, its caller hears of it; `Thread.current.kill` ends this thread and the next task gets
+    # a new one.
+    def run(operation, done)
+      value = nil
+      error = Error.new("the task ended its thread")
+      value, error = attempt(operation)
+    ensure
+      Dispatcher.schedule { done.call(value, error) }
     end
 
     def attempt(operation)
       [Callable.call(operation), nil]
     rescue StandardError, ScriptError, SystemStackError => error
       [nil, error]
+    rescue Exception => error # rubocop:disable Lint/RescueException -- `exit` in one task must not end the process
+      [nil, Error.new("the task raised #{error.class}: #{error.message}").tap { |e| e.set_backtrace(error.backtrace) }]
     end
   end
   private_constant :TaskPool
