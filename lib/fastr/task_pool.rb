@@ -59,7 +59,7 @@ module Fastr
     # gets a new one.
     def perform(operation, done)
       value = nil
-      error = CancelledError.new("the operation ended its thread")
+      error = CancelledError.new("the task ended its thread")
       value, error = attempt(operation)
     ensure
       Dispatcher.schedule { done.call(value, error) }
