@@ -60,7 +60,7 @@ RSpec.describe "The documentation" do
     private
 
     def block(language, text)
-      path = text[/\A(?:#|<%#) ([\w.\/-]+\.\w+)(?: %>)?$/, 1]
+      path = text[%r{\A(?:#|<%#) ([\w./-]+\.\w+)(?: %>)?$}, 1]
       if path && %w[ruby erb].include?(language) then write(path, text)
       elsif language == "ruby" then ruby(text)
       elsif language == "console" then console(text)
@@ -87,10 +87,9 @@ RSpec.describe "The documentation" do
     def console(text)
       text.split(/^\$ /).drop(1).each do |part|
         command, output = part.split("\n", 2)
-        if command.start_with?("cd ") then @folder = File.expand_path(command.delete_prefix("cd "), @folder)
-        elsif output.include?("Listening on") then serve(command, output)
-        else compare(command, output, run(command))
-        end
+        next @folder = File.expand_path(command.delete_prefix("cd "), @folder) if command.start_with?("cd ")
+
+        output.include?("Listening on") ? serve(command, output) : compare(command, output, run(command))
       end
     end
 

@@ -166,7 +166,10 @@ module AsyncRecord
 
     # What `attribute` declares counts more than what the column says.
     def retype_declared
-      self.class.retyped.each do |name, kind|
+      retyped = self.class.retyped
+      return if retyped.empty?
+
+      retyped.each do |name, kind|
         @attributes[name] = Type.cast(kind, @attributes[name]) if @attributes.key?(name)
       end
     end

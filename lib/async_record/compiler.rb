@@ -17,6 +17,27 @@ module AsyncRecord
     CAPACITY = 500
     private_constant :CAPACITY
 
+    class << self
+      # @param table [Table, nil]
+      # @param name [Symbol, String]
+      # @return [Object] the value as the column's kind wants it
+      def cast(table, name, value)
+        kind = table && table[name]&.kind
+        return value if kind.nil? || kind == :any || value.nil?
+
+        value = value.id if value.is_a?(Base)
+        kind == :json && !value.is_a?(String) ? JSON.generate(value) : Type.cast(kind, value)
+      end
+
+      # A number that no column can hold still compares rightly as a Float.
+      #
+      # @return [Object] {cast}, for a comparison
+      def comparable(table, name, value)
+        value = cast(table, name, value)
+        value.is_a?(Integer) && value.bit_length > 63 ? value.to_f : value
+      end
+    end
+
     # @return [Dialect]
     attr_reader :dialect
 
@@ -59,7 +80,7 @@ module AsyncRecord
     # Appends a placeholder for a value of a column.
     # @return [void]
     def bind_for(column, value)
-      bind(cast(column, value))
+      bind(Compiler.cast(@table, column, value))
     end
 
     # @yield between parentheses
@@ -160,14 +181,6 @@ module AsyncRecord
     def unknown(name)
       near = @table.nearest(name)
       raise UnknownColumn, "#{@table_name} has no column #{name.inspect}#{near && "; did you mean #{near.inspect}?"}"
-    end
-
-    def cast(name, value)
-      kind = @table && @table[name]&.kind
-      return value if kind.nil? || kind == :any || value.nil?
-
-      value = value.id if value.is_a?(Base)
-      kind == :json && !value.is_a?(String) ? JSON.generate(value) : Type.cast(kind, value)
     end
 
     def fragment_value(value)

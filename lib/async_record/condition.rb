@@ -54,10 +54,28 @@ module AsyncRecord
       def write(compiler)
         compiler.comparison(@column, @value)
       end
+
+      # @return [Symbol, String, nil] the column, if the text is the same for every such value
+      def text_key
+        @column if (@value.is_a?(Integer) || @value.is_a?(String)) && !@column.is_a?(Array)
+      end
+
+      # @return [Object] what the driver gets for the value of a condition with a text key
+      def bind(dialect, table)
+        dialect.bind(Compiler.comparable(table, @column, @value))
+      end
+    end
+
+    # A node whose text may depend on its values.
+    class Node
+      # @return [nil]
+      def text_key
+        nil
+      end
     end
 
     # Hand-written SQL with binds.
-    class Fragment
+    class Fragment < Node
       def initialize(text, binds, named)
         @text = text.dup.freeze
         @binds = binds
@@ -73,7 +91,7 @@ module AsyncRecord
     end
 
     # Every node holds.
-    class All
+    class All < Node
       def initialize(nodes)
         @nodes = nodes.freeze
         freeze
@@ -88,7 +106,7 @@ module AsyncRecord
     end
 
     # At least one node holds.
-    class Any
+    class Any < Node
       def initialize(nodes)
         @nodes = nodes.freeze
         freeze
@@ -101,7 +119,7 @@ module AsyncRecord
     end
 
     # The nodes together do not hold.
-    class Not
+    class Not < Node
       def initialize(nodes)
         @inner = All.new(nodes)
         freeze

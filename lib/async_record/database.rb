@@ -5,6 +5,7 @@
 # Refuses to build SQL.
 
 require "fastr/completion"
+require "fastr/fork"
 require "fastr/native_loader"
 require "uri"
 
@@ -102,8 +103,30 @@ module AsyncRecord
       schema.forget if DDL.match?(sql)
       result
     rescue QueryError => error
-      schema.forget if error.instance_of?(QueryError)
+      doubt(error)
       raise
+    end
+
+    # Whether {ask} can be used: on the dispatcher, outside of transactions, while nobody measures statements.
+    #
+    # @return [Boolean]
+    # @api private
+    def direct?
+      Fastr::Dispatcher.on_dispatcher? && Context.current.empty? && !Instrumentation.active?
+    end
+
+    # Like {await} for a SELECT, with its result given to a block.
+    #
+    # @param statement [Statement]
+    # @param block [Proc] gets the value
+    # @param finish [#call] makes the value of the rows
+    # @return [Pending]
+    # @api private
+    def ask(statement, block, finish, shape: :rows, timeout: nil)
+      options = native_options(shape, nil, timeout)
+      Pending.ask(block, ->(result) { finish.call(accepted(result)) }) do |sink|
+        pool.query(sink, statement.sql, statement.binds, options)
+      end
     end
 
     # The raw seam: hands a sink to the native pool and waits for what comes through it.
@@ -159,16 +182,18 @@ module AsyncRecord
       end
     end
 
+    # A forked child has a dispatcher of its own, which tells that this is another process without a system call.
+    #
     # @return [AsyncRecord::Pool] the native pool of this process
     # @api private
     def pool
-      return @pool if @pool && @process == Process.pid
+      return @pool if @pool && own?
 
       @mutex.synchronize do
-        next @pool if @pool && @process == Process.pid
+        next @pool if @pool && own?
 
         connect
-        @process = Process.pid
+        @dispatcher = Fastr::Dispatcher.instance
         @pool = Pool.new(url, @options)
       end
     end
@@ -182,7 +207,7 @@ module AsyncRecord
     # @return [void]
     def close
       @mutex.synchronize do
-        @pool.close if @pool && @process == Process.pid
+        @pool.close if @pool && own?
         @pool = nil
       end
       schema.forget
@@ -194,6 +219,24 @@ module AsyncRecord
     end
 
     private
+
+    # @return [Object] a result that is no error
+    def accepted(result)
+      return result unless result.is_a?(Exception)
+
+      doubt(result)
+      raise result
+    end
+
+    # The table may have been changed from outside.
+    def doubt(error)
+      schema.forget if error.instance_of?(QueryError)
+    end
+
+    # @return [Boolean] whether the pool is this process's, not one that came through a fork
+    def own?
+      @dispatcher.equal?(Fastr::Dispatcher.instance)
+    end
 
     # Lets the promise that the running work belongs to stop it.
     def interruptible(sink)

@@ -7,6 +7,7 @@
 require_relative "condition"
 require_relative "fragment"
 require_relative "compiler"
+require_relative "shapes"
 require_relative "relation/names"
 require_relative "relation/combining"
 require_relative "relation/execution"
@@ -86,7 +87,7 @@ module AsyncRecord
     # @return [Relation]
     def order(*terms, **directions)
       terms = order_terms(terms, directions)
-      terms.empty? ? self : with(:@orders, (@orders + terms).freeze)
+      terms.empty? ? self : with(:@orders, (@orders.empty? ? terms : @orders + terms).freeze)
     end
 
     # Sorts anew, forgetting earlier orders.
@@ -124,9 +125,9 @@ module AsyncRecord
     def select(*columns, **aliases, &block)
       return to_a.select(&block) if block
 
-      chosen = columns.flatten.map { |column| column_name(column, "select") }
-      chosen += aliases.map { |column, as| [column_name(column, "select"), as.to_s.freeze].freeze }
-      with(:@selections, [*@selections, *chosen].freeze)
+      chosen = column_names(columns, "select")
+      chosen += aliases.map { |column, as| [column_name(column, "select"), as.to_s.freeze].freeze } unless aliases.empty?
+      with(:@selections, (@selections ? @selections + chosen : chosen).freeze)
     end
 
     # @return [Relation] without repeated rows
@@ -136,7 +137,7 @@ module AsyncRecord
 
     # @return [Relation]
     def group(*columns)
-      with(:@groups, (@groups + columns.flatten.map { |column| column_name(column, "group") }).freeze)
+      with(:@groups, (@groups + column_names(columns, "group")).freeze)
     end
 
     # Narrows the groups; takes what {#where} takes.
@@ -215,6 +216,18 @@ module AsyncRecord
     end
 
     # @api private
+    # @return [Array, nil] equal for relations whose SELECT has the same text; nil where a value may change the text.
+    #   One flat list: nested ones take four times as long to compare (1.2 µs instead of 0.3).
+    def text_key
+      return unless @groups.empty? && @havings.empty? && @join_sources.empty? && @lock_mode.nil?
+
+      key = [@distinct, @limit_value.nil?, @offset_value.nil?, @orders.size, @conditions.size]
+      @orders.each { |column, direction, nulls| column.is_a?(Sql) ? (return) : key.push(column, direction, nulls) }
+      @conditions.each { |condition| key << (condition.text_key || return) }
+      @selections ? add_selections(key) : key
+    end
+
+    # @api private
     # @return [Boolean] whether UPDATE and DELETE need a subquery
     def complex?
       !(@limit_value.nil? && @offset_value.nil? && @groups.empty? && @join_sources.empty? && !@distinct)
@@ -236,6 +249,13 @@ module AsyncRecord
     end
 
     private
+
+    # @return [Array, nil]
+    def add_selections(key)
+      return if @selections.any? { |column| column.is_a?(Sql) || column.is_a?(Array) }
+
+      key.push(:select, *@selections)
+    end
 
     def nodes_for(condition, binds, named)
       return Condition.build(named, EMPTY, {}) if condition.nil?

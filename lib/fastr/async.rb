@@ -4,7 +4,7 @@ module Fastr
   # Answers that come later, in the words of 2010 for controllers: `defer_response`, `render_async`, `async_resp`. It
   # owns the choice between the native path and a Rack server's `async.callback`.
   module Async
-    # Answers in pieces: on the next turn the headers leave, then the block runs.
+    # Answers in pieces: when the action has returned, the headers leave, then the block runs.
     # @param code [Integer] the status
     # @param headers [Hash{String => String}] besides those of `self.headers`
     # @yieldparam response [DeferredResponse]
@@ -57,16 +57,11 @@ module Fastr
     end
 
     def defer_natively(code, headers, block)
-      output = NativeOutput.new(request)
-      response = DeferredResponse.new(output)
-      native = request
-      Dispatcher.next_tick do
-        response.guard do
-          output.start(code, headers)
-          Dispatcher.on_closed(native) { response.fail }
-          Callable.call(block, response)
-        end
-      end
+      response = DeferredResponse.new(NativeOutput.new(request))
+      start = -> { response.begin(code, headers, block) }
+      return @fastr_deferred = start if @fastr_acting && @fastr_deferred.nil?
+
+      Dispatcher.next_tick(&start)
     end
   end
 end

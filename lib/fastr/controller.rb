@@ -119,14 +119,18 @@ module Fastr
     # is what was returned, or a String without any header set.
     # @api private
     def fastr_answer(runner)
+      @fastr_acting = true
       result = __send__(runner)
       if result.equal?(@fastr_rendered) && result
         fastr_send_rendered(result)
       elsif result.instance_of?(String) && !@headers && !@fastr_rendered
         @fastr_request.respond(200, Response::TEXT, result)
       else
-        Response.deliver(@fastr_request, *fastr_finish(result))
+        fastr_deliver(*fastr_finish(result))
       end
+    ensure
+      @fastr_acting = false
+      fastr_postpone if @fastr_deferred
     end
 
     # Runs the generated method and gives the Rack response.
@@ -162,6 +166,23 @@ module Fastr
     end
 
     private
+
+    # A deferred answer begins here, without a turn of the loop (3 µs) between the action and its block.
+    def fastr_deliver(status, headers, body)
+      return Response.deliver(@fastr_request, status, headers, body) unless status == -1 && @fastr_deferred
+
+      start = @fastr_deferred
+      @fastr_deferred = nil
+      @fastr_acting = false
+      start.call
+    end
+
+    # The action raised, or returned something else than `defer_response` did: that is answered first.
+    def fastr_postpone
+      start = @fastr_deferred
+      @fastr_deferred = nil
+      Dispatcher.next_tick(&start)
+    end
 
     def fastr_send_rendered(triple)
       status, headers, body = triple

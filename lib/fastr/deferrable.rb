@@ -44,9 +44,8 @@ module Fastr
     # @param status [:succeeded, :failed, :unknown] the last makes it pending again
     # @return [self]
     def set_deferred_status(status, *arguments)
-      dispatcher = Dispatcher.instance
-      if dispatcher.running? && !dispatcher.on_thread?
-        dispatcher.next_tick(-> { set_deferred_status(status, *arguments) }, nil)
+      if Reactor.reactor_running? && !Reactor.reactor_thread?
+        Reactor.next_tick { set_deferred_status(status, *arguments) }
         return self
       end
       cancel_timeout

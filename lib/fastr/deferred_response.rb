@@ -18,8 +18,7 @@ module Fastr
       @waiting = output ? nil : []
       @sink = nil
       @state = :open
-      @callbacks = []
-      @errbacks = []
+      @callbacks = @errbacks = nil
     end
 
     # Sends a piece. After the end, or once the client has left, nothing is sent.
@@ -47,7 +46,7 @@ module Fastr
     # Ends the answer.
     # @return [self]
     def succeed(*arguments)
-      conclude(:succeeded, @callbacks, arguments) { @output&.finish }
+      conclude(:succeeded, arguments) { @output&.finish }
     end
     alias finish succeed
     alias set_deferred_success succeed
@@ -55,20 +54,20 @@ module Fastr
     # Cuts the answer visibly: the client can tell that it is not complete. Runs the `closed` blocks.
     # @return [self]
     def fail(*arguments)
-      conclude(:failed, @errbacks, arguments) { @output&.abort }
+      conclude(:failed, arguments) { @output&.abort }
     end
     alias set_deferred_failure fail
 
     # Runs a block after {#succeed}; at once if that has happened.
     # @return [self]
     def callback(&block)
-      register(:succeeded, @callbacks, block)
+      register(:succeeded, block)
     end
 
     # Runs a block after {#fail} or when the client leaves; at once if that has happened.
     # @return [self]
     def errback(&block)
-      register(:failed, @errbacks, block)
+      register(:failed, block)
     end
 
     # Runs a block when the client leaves before the end.
@@ -100,6 +99,22 @@ module Fastr
       @waiting = nil
     end
 
+    # Sends the headers and runs the block that gives the answer, on the native path.
+    # @api private
+    def begin(code, headers, block)
+      guard do
+        @output.start(code, headers)
+        @output.request.in_flight[self] = true
+        Callable.call(block, self)
+      end
+    end
+
+    # The client has left before the end; after it, this does nothing.
+    # @api private
+    def client_left
+      fail
+    end
+
     # Runs a block of the application; what it raises is logged and ends this answer.
     # @api private
     def guard
@@ -120,7 +135,7 @@ module Fastr
       @output.replace(ErrorResponse.for(error, @output.request))
     end
 
-    def conclude(state, blocks, arguments)
+    def conclude(state, arguments)
       return self unless @state == :open
 
       @state = state
@@ -129,20 +144,20 @@ module Fastr
       rescue DisconnectedError
         nil
       end
-      run(blocks, arguments)
+      run(state == :succeeded ? @callbacks : @errbacks, arguments)
       self
     end
 
     def run(blocks, arguments)
-      blocks.each { |block| guard { Callable.call(block, *arguments) } }
       @callbacks = @errbacks = nil
+      blocks&.each { |block| guard { Callable.call(block, *arguments) } }
     end
 
-    def register(state, blocks, block)
+    def register(state, block)
       return self if block.nil?
 
       case @state
-      when :open then blocks << block
+      when :open then (state == :succeeded ? @callbacks ||= [] : @errbacks ||= []) << block
       when state then guard { Callable.call(block) }
       end
       self

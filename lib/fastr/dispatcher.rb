@@ -141,6 +141,7 @@ module Fastr
       @root.transfer if @stopping
     rescue Exception => error # rubocop:disable Lint/RescueException -- Thread#raise and exit: the caller of run gets them
       @failure = error
+      @stopping = true # what is parked still runs its ensure blocks, and must not go on with the loop
       @root.transfer
     end
 

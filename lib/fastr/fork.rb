@@ -6,6 +6,8 @@ module Fastr
   # the parent. Prepended to Process' singleton, where Ruby calls `_fork` for every kind of fork.
   # @api private
   module Fork
+    # Forks; in the child, forgets the parent's reactor and dispatcher.
+    # @return [Integer] 0 in the child
     def _fork
       pid = super
       if pid.zero?

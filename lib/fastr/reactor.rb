@@ -18,10 +18,15 @@ module Fastr
   #   Fastr::Reactor.add_periodic_timer(1) { puts "tick" }
   #   trap("INT") { Fastr::Reactor.stop }
   module Reactor
+    # @see Fastr::Channel
     Channel = Fastr::Channel
+    # @see Fastr::Timer
     Timer = Fastr::Timer
+    # @see Fastr::PeriodicTimer
     PeriodicTimer = Fastr::PeriodicTimer
+    # @see Fastr::Deferrable
     Deferrable = Fastr::Deferrable
+    # @see Fastr::DefaultDeferrable
     DefaultDeferrable = Fastr::DefaultDeferrable
 
     @timers = {}

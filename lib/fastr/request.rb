@@ -44,6 +44,17 @@ module Fastr
       @close_signal ||= CloseSignal.new(self)
     end
 
+    # Operations to be told with `client_left` when the client leaves. Queries take themselves out when they are done.
+    # @return [Hash{#client_left => true}]
+    # @api private
+    def in_flight
+      return @in_flight if @in_flight
+
+      operations = @in_flight = {}
+      Dispatcher.on_closed(self) { operations.each_key.to_a.each(&:client_left) }
+      operations
+    end
+
     # @return [nil] a native request answers through itself, see {#respond}
     def async_callback
       nil

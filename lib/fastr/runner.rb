@@ -7,8 +7,10 @@ module Fastr
   class Runner
     # Seconds that requests in flight get to finish after the first INT or TERM.
     SHUTDOWN_TIMEOUT = 30
+    # Seconds that the dispatcher gets to end when all is answered or cut.
+    CUT_TIMEOUT = 1
     SIGNALS = %w[INT TERM].freeze
-    private_constant :SIGNALS
+    private_constant :CUT_TIMEOUT, :SIGNALS
 
     # @return [Server, nil] the native server while it listens
     attr_reader :server
@@ -37,10 +39,10 @@ module Fastr
     def run
       write_at_once
       listen
+      @serving = Thread.new { serve }
       previous = trap_signals
-      serving = Thread.new { serve }
       yield self if block_given?
-      serving.join
+      @serving.join
     ensure
       restore_signals(previous) if previous
     end
@@ -57,9 +59,11 @@ module Fastr
     end
 
     # Stops accepting, lets requests in flight finish, then ends {#run}. Callable from any thread and in a trap handler.
+    # It takes a thread of its own: code that never waits may hold the dispatcher.
     # @return [void]
     def stop
-      Dispatcher.next_tick { drain }
+      @stopping ||= Thread.new { drain }
+      nil
     end
 
     private
@@ -108,14 +112,23 @@ module Fastr
     end
 
     def drain
-      return if @draining
+      Thread.current.report_on_exception = false # how serving ended is told by `run`
+      await_answers
+      Dispatcher.instance.stop
+      cut unless @serving.join(CUT_TIMEOUT)
+    end
 
-      @draining = true
+    def await_answers
       Completion.await { |sink| @server.stop(sink, @shutdown_timeout) }
     rescue TimeoutError
       warn "fastr: requests were still in flight after #{@shutdown_timeout} s; they are cut" unless @quiet
-    ensure
-      Dispatcher.instance.stop
+    end
+
+    # Something never waits and never ends: its thread is ended, and the process where that does not help.
+    def cut
+      warn "fastr: the dispatcher is held at #{@serving.backtrace&.first}; it is cut" unless @quiet
+      @serving.kill
+      exit!(1) unless @serving.join(CUT_TIMEOUT)
     end
 
     # The first signal drains, the second ends the process at once.

@@ -9,6 +9,7 @@ module Fastr
   class Scheduler
     # Resumes a fiber from the inbox, once, if it is still blocked the way it was when the wake was asked for.
     Unblock = Struct.new(:scheduler, :fiber, :id) do
+      # The dispatcher's turn.
       def call
         scheduler.wake(fiber, id)
       end
@@ -24,6 +25,7 @@ module Fastr
         nil
       end
 
+      # The time is up.
       def call(_value)
         return unless fiber.alive? && Fiber.scheduler.equal?(scheduler)
 
@@ -80,21 +82,28 @@ module Fastr
       true
     end
 
+    # Parks until a descriptor is ready; false when the time limit came first.
+    # @return [Integer, false] the bits of `IO::READABLE` and its like
     def io_wait(io, events, limit = nil)
       ready = Completion.await { |sink| Native.wait_fd(sink, io.fileno, events, limit) }
       ready.zero? ? false : ready
     end
 
+    # Parks until a child process ends.
+    # @return [Process::Status, nil]
     def process_wait(pid, flags)
       Thread.new { Process::Status.wait(pid, flags) }.value
     end
 
+    # Looks a host name up.
+    # @return [Array<String>] addresses; empty when there are none
     def address_resolve(host)
       Completion.await { |sink| Native.resolve(sink, host.split("%", 2).first) }
     rescue Fastr::Error
       [] # Ruby makes its own SocketError of an empty list
     end
 
+    # Runs a block for at most so many seconds, then raises in its fiber: `Timeout.timeout`.
     def timeout_after(duration, exception, message)
       expiry = Expiry.new(@dispatcher, Fiber.current, exception, message, self)
       expiry.id = @dispatcher.after(duration, expiry)

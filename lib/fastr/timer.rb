@@ -24,6 +24,7 @@ module Fastr
       Native.cancel(id) if @dispatcher.forget(id)
     end
 
+    # The time has come.
     # @api private
     def call(_value)
       @id = nil
@@ -56,6 +57,7 @@ module Fastr
       Native.cancel(id) if id && @dispatcher.forget(id)
     end
 
+    # The time has come.
     # @api private
     def call(_value)
       @callback.call

@@ -67,7 +67,8 @@ RSpec.describe "HTTP/1.1 bodies" do
 
   it "refuses chunks in HTTP/1.0 (6.1)" do
     port = serve_echo
-    expect(ask_last(port, message("POST", "/", { "Transfer-Encoding" => "chunked" }, "0\r\n\r\n", "1.0")).status).to eq(400)
+    expect(ask_last(port,
+                    message("POST", "/", { "Transfer-Encoding" => "chunked" }, "0\r\n\r\n", "1.0")).status).to eq(400)
   end
 
   it "takes a body of 1 MB and one of 3 MB as they were sent" do
@@ -113,7 +114,7 @@ RSpec.describe "HTTP/1.1 bodies" do
   end
 
   it "raises in the reader of a body that breaks off" do
-    port = serve { |request| request.body }
+    port = serve(&:body)
     connection(port) { |socket| socket.write(message("POST", "/", { "Content-Length" => 100_000 }, "abc")) }
     eventually { handler.failures.any? }
     expect(handler.failures.first).to be_a(Fastr::RequestError).or be_a(Fastr::DisconnectedError)
@@ -254,7 +255,9 @@ RSpec.describe "HTTP/1.1 bodies" do
 
     it "may have any other status" do
       port = serve { |request| request.respond(request.path[1..].to_i, text, "x") }
-      expect([200, 299, 451, 599, 999].map { |status| ask(port, get("/#{status}")).status }).to eq([200, 299, 451, 599, 999])
+      expect([200, 299, 451, 599, 999].map do |status|
+               ask(port, get("/#{status}")).status
+             end).to eq([200, 299, 451, 599, 999])
     end
   end
 end

@@ -16,7 +16,9 @@ RSpec.describe "HTTP/1.1 chunked coding" do
 
   it "takes the coding's name in any case" do
     port = serve_echo
-    expect(ask(port, message("POST", "/", { "Transfer-Encoding" => "Chunked" }, "1\r\na\r\n0\r\n\r\n")).body).to eq("POST / a")
+    expect(ask(port,
+               message("POST", "/", { "Transfer-Encoding" => "Chunked" },
+                       "1\r\na\r\n0\r\n\r\n")).body).to eq("POST / a")
   end
 
   it "takes the next request behind the last chunk" do
@@ -34,7 +36,7 @@ RSpec.describe "HTTP/1.1 chunked coding" do
 
   it "takes a body of many small chunks" do
     port = serve { |request| request.respond(200, text, request.body.bytesize.to_s) }
-    expect(ask(port, chunked("1\r\nx\r\n" * 100_000 + "0\r\n\r\n")).body).to eq("100000")
+    expect(ask(port, chunked("#{"1\r\nx\r\n" * 100_000}0\r\n\r\n")).body).to eq("100000")
   end
 
   {
@@ -77,7 +79,7 @@ RSpec.describe "HTTP/1.1 chunked coding" do
 
   it "refuses extensions that are most of the body" do
     port = serve_echo
-    ask(port, chunked("1;#{'a' * 200}\r\nx\r\n" * 100 + "0\r\n\r\n"))
+    ask(port, chunked("#{"1;#{'a' * 200}\r\nx\r\n" * 100}0\r\n\r\n"))
     expect(handler.failures.map(&:status)).to eq([400])
   end
 
@@ -89,7 +91,7 @@ RSpec.describe "HTTP/1.1 chunked coding" do
 
   it "refuses a body that grows over the limit with 413, counted as it comes (rack CVE-2026-34829)" do
     port = serve_echo("max_body" => 1_000)
-    ask(port, chunked("1f4\r\n#{'x' * 500}\r\n" * 3 + "0\r\n\r\n"))
+    ask(port, chunked("#{"1f4\r\n#{'x' * 500}\r\n" * 3}0\r\n\r\n"))
     expect(handler.failures.map(&:status)).to eq([413])
   end
 

@@ -5,7 +5,11 @@ RSpec.describe "HTTP/1.1 fields" do
   let(:text) { Support::Dispatching::TEXT }
 
   def serve_headers(options = {})
-    serve(options) { |request| request.respond(200, text, request.headers.sort.map { |pair| pair.join("=") }.join("\n")) }
+    serve(options) do |request|
+      request.respond(200, text, request.headers.sort.map do |pair|
+                                   pair.join("=")
+                                 end.join("\n"))
+    end
   end
 
   it "ignores case in names and white space around values" do
@@ -67,7 +71,7 @@ RSpec.describe "HTTP/1.1 fields" do
 
   it "reads fields that regular expressions choke on in no time (rack CVE-2024-26146, 2024-39316)" do
     port = serve_headers
-    hostile = { "Accept" => "#{',' * 15_000}x", "Cookie" => " " * 15_000 + ";", "Range" => "bytes=#{'-' * 15_000}",
+    hostile = { "Accept" => "#{',' * 15_000}x", "Cookie" => "#{" " * 15_000};", "Range" => "bytes=#{'-' * 15_000}",
                 "If-None-Match" => "\"#{' ' * 15_000}" }
     expect(elapsed { expect(ask(port, message("GET", "/", hostile)).status).to eq(200) }).to be < 1
   end

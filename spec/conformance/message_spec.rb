@@ -12,7 +12,8 @@ RSpec.describe "HTTP/1.1 messages" do
 
   it "takes a message in pieces of one byte as it takes it whole" do
     port = serve_echo
-    bytes = message("POST", "/x", { "Transfer-Encoding" => "chunked" }, "3;a=b\r\nabc\r\n2\r\nde\r\n0\r\nX-T: 1\r\n\r\n")
+    bytes = message("POST", "/x", { "Transfer-Encoding" => "chunked" },
+                    "3;a=b\r\nabc\r\n2\r\nde\r\n0\r\nX-T: 1\r\n\r\n")
     talk(port) do |socket, reader|
       bytes.each_char { |byte| socket.write(byte) }
       expect(reader.answer.body).to eq("POST /x abcde")
@@ -61,7 +62,7 @@ RSpec.describe "HTTP/1.1 messages" do
   it "answers what came before a bad message, in order, then refuses it" do
     port = serve_echo
     talk(port) do |socket, reader|
-      socket.write(get("/1") + get("/2") + "BAD\r\n\r\n" + get("/3"))
+      socket.write("#{get("/1")}#{get("/2")}BAD\r\n\r\n#{get("/3")}")
       expect(Array.new(3) { reader.answer.status }).to eq([200, 200, 400])
       expect(reader).to be_ended
     end

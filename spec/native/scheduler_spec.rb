@@ -9,8 +9,8 @@ RSpec.describe Fastr::Scheduler do
   def together(*blocks)
     on_dispatcher do
       results = Thread::Queue.new
-      blocks.each_with_index { |block, index| Fastr::Dispatcher.next_tick { results << [index, block.call] } }
-      Array.new(blocks.size) { results.pop }.sort.map(&:last)
+      blocks.flatten.each_with_index { |block, index| Fastr::Dispatcher.next_tick { results << [index, block.call] } }
+      Array.new(blocks.flatten.size) { results.pop }.sort.map(&:last)
     end
   end
 

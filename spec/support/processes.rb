@@ -11,8 +11,13 @@ module Support
     # Runs Ruby code in a fresh interpreter with the library on its load path.
     # @return [Array(String, Process::Status)] its output, stderr included
     def run_ruby(code, env: {})
-      output = IO.popen(env, [RbConfig.ruby, "-I", LIBRARY, "-e", code], err: %i[child out], &:read)
+      program = IO.popen(env, [RbConfig.ruby, "-I", LIBRARY, "-e", code], err: %i[child out])
+      output = program.read
+      program.close
       [output, Process.last_status]
+    ensure
+      # Closing waits: a program that hangs must not take the suite with it.
+      Process.kill(:KILL, program.pid) unless program.nil? || program.closed?
     end
 
     # Starts a server process, yields once its port answers, ends the process whatever happens.

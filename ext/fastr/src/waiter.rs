@@ -42,10 +42,9 @@ impl RubyWaiter {
                     Some(Waited::Completed(Ok(outcome))) => return convert::outcome(ruby, outcome),
                     Some(Waited::Completed(Err(error))) => return Err(raise(ruby, &error)),
                     Some(Waited::TimedOut) => {
-                        return Err(raise(
-                            ruby,
-                            &CoreError::TimedOut("the operation took longer than its limit".into()),
-                        ));
+                        let limit = limit.unwrap_or_default();
+                        let message = format!("the operation took longer than {limit} s");
+                        return Err(raise(ruby, &CoreError::TimedOut(message)));
                     }
                     Some(Waited::Interrupted) | None => gvl::check_interrupts()?,
                 }

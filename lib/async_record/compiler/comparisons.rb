@@ -30,10 +30,8 @@ module AsyncRecord
         bind(comparable(name, value))
       end
 
-      # A number that no column can hold still compares rightly as a Float.
       def comparable(name, value)
-        value = cast(name, value)
-        value.is_a?(Integer) && value.bit_length > 63 ? value.to_f : value
+        Compiler.comparable(@table, name, value)
       end
 
       def list(name, values)

@@ -54,18 +54,18 @@ module AsyncRecord
       #   User.pluck(:id, "name")          # => [[1, "ann"], [2, "bob"]]
       # @return [Array, Pending]
       def pluck(*columns, &block)
-        names = columns.flatten.map { |column| column_name(column, "pluck") }
+        names = column_names(columns, "pluck")
         raise ArgumentError, "pluck needs at least one column" if names.empty?
 
-        perform(block) { @none ? [] : plucked(names) }
+        @none ? answer([], block) : plucked(names, block)
       end
 
       # @return [Object, Array, nil, Pending] {#pluck} of one row
       def pick(*columns, &block)
-        names = columns.flatten.map { |column| column_name(column, "pick") }
+        names = column_names(columns, "pick")
         raise ArgumentError, "pick needs at least one column" if names.empty?
 
-        perform(block) { @none ? nil : limit(1).plucked(names).first }
+        perform(block) { @none ? nil : limit(1).waiting.plucked(names).first }
       end
 
       # @return [Array, Pending] the primary keys
@@ -104,19 +104,18 @@ module AsyncRecord
 
       protected
 
-      def plucked(names)
-        rows = run(with(:@selections, names.freeze).plain_statement)
-        return rows.values_at_column(0) if names.one?
+      def plucked(names, block = nil)
+        with(:@selections, names.freeze).fetch_values(block, names.one?)
+      end
 
-        Array.new(rows.size) { |index| rows.row(index) }
+      def fetch_values(block, single)
+        fetch(block) do |rows|
+          single ? rows.values_at_column(0) : Array.new(rows.size) { |index| rows.row(index) }
+        end
       end
 
       def without_order
         orders.empty? ? self : with(:@orders, [].freeze)
-      end
-
-      def plain_statement
-        select_statement
       end
 
       def select_with(write)

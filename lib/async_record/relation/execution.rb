@@ -26,6 +26,31 @@ module AsyncRecord
         Pending.spawn(block, &work)
       end
 
+      # Runs this relation's SELECT in the three styles.
+      #
+      # @param shape [Symbol] as in {Database#await}
+      # @yieldparam rows [AsyncRecord::Rows, String]
+      # @yieldreturn [Object] the result
+      # @return [Object, Pending]
+      def fetch(block, shape = :rows, &finish)
+        return yield(run(select_statement, shape)) unless block || @async
+
+        statement = statement_at_once(database = self.database) if block
+        return Pending.spawn(block) { yield(run(select_statement, shape)) } unless statement
+
+        database.ask(statement, block, finish, shape: shape, timeout: @timeout_value)
+      end
+
+      # @return [Statement, nil] nil unless it can be made and submitted here and now: no transaction that is asked
+      #   in turn, no table that has to be read first. What the compiler refuses is refused where callbacks hear of it.
+      def statement_at_once(database)
+        return if @transaction || !database.direct?
+
+        model.known_shapes(database)&.statement(self)
+      rescue Error
+        nil
+      end
+
       # A result that needs no database.
       def answer(value, block)
         perform(block) { value }
@@ -35,8 +60,13 @@ module AsyncRecord
         Compiler.new(database.dialect, model.table_name, model.table)
       end
 
-      def select_statement(columns = nil)
-        Compiler::Select.new(compiler, self).write(columns).statement
+      def select_statement
+        remembered_statement || Compiler::Select.new(compiler, self).write.statement
+      end
+
+      # A transaction may belong to another database, with another dialect.
+      def remembered_statement
+        model.shapes&.statement(self) unless @transaction
       end
 
       # @return [AsyncRecord::Rows, Array, String]
@@ -44,9 +74,11 @@ module AsyncRecord
         database.await(statement.sql, statement.binds, shape: shape, transaction: @transaction, timeout: @timeout_value)
       end
 
-      # @return [Array<Base>]
-      def load_records
-        @none ? [] : model.instantiate_all(run(select_statement))
+      # @return [Array<Base>, Pending]
+      def load_records(block = nil)
+        return answer([], block) if @none
+
+        fetch(block) { |rows| model.instantiate_all(rows) }
       end
 
       # @return [Array<Array>] the rows as plain values

@@ -10,7 +10,7 @@ module AsyncRecord
       # @yieldparam error [Error, nil]
       # @return [Array<Base>, Pending]
       def to_a(&block)
-        perform(block) { load_records }
+        load_records(block)
       end
       alias load to_a
       alias entries to_a
@@ -21,7 +21,7 @@ module AsyncRecord
       def each(&block)
         return to_enum(:each) unless block
 
-        load_records.each(&block)
+        waiting.to_a.each(&block)
         self
       end
 

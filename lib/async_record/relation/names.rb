@@ -26,7 +26,16 @@ module AsyncRecord
         end
       end
 
+      # @return [Array<Symbol, String, Sql>] names alone, which most lists are, need no look at each
+      def column_names(names, method)
+        return names if names.all?(Symbol)
+
+        names.flatten.map { |name| column_name(name, method) }
+      end
+
       def order_terms(terms, directions)
+        return order_term(terms.first) if terms.one? && directions.empty? && !terms.first.is_a?(Array)
+
         terms.flatten.flat_map { |term| order_term(term) } + directed(directions)
       end
 
@@ -35,6 +44,7 @@ module AsyncRecord
         when Hash then directed(term)
         when Sql then [[term, nil, nil].freeze]
         when Symbol then [[term, :asc, nil].freeze]
+        when COLUMN then [[-term, :asc, nil].freeze]
         when String then term.split(",").map { |part| order_text(part.strip, term) }
         else raise ArgumentError, "order takes names, a Hash or AsyncRecord.sql, not a #{term.class}"
         end

@@ -34,7 +34,7 @@ module AsyncRecord
       #   render_json Post.order(:id).select(:id, :title).to_json_bytes
       # @return [String, Pending]
       def to_json_bytes(&block)
-        perform(block) { @none ? "[]" : run(select_statement, :json) }
+        @none ? answer("[]", block) : fetch(block, :json) { |json| json }
       end
 
       # {#to_json_bytes}, for `JSON.generate` and friends; waits.

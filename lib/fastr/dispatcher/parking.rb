@@ -92,10 +92,14 @@ module Fastr
       end
 
       # Leaves the calling fiber for a new lane that begins with a block.
-      # @return [Object] what the calling fiber is resumed with
+      # @return [Lane] once the calling fiber is resumed
       # @api private
       def start_lane(block)
-        Lane.new(self, block, **Lane::INHERITING).tap(&:transfer)
+        lane = Lane.new(self, block, **Lane::INHERITING)
+        value = lane.transfer
+        raise value if value.is_a?(Exception)
+
+        lane
       end
 
       private

@@ -139,7 +139,7 @@ module Fastr
       # named its successor, or one of user code. The loop goes on all the same.
       def run_lanes(first)
         Lane.new(self, first).transfer
-        until (@stopping || @failure) && !@successor
+        until @stopping && !@successor
           fiber, value = @successor
           @successor = nil
           fiber ? fiber.transfer(value) : next_lane.transfer

@@ -198,8 +198,7 @@ impl GuardedStream {
     fn poll_late(&mut self, context: &mut Context<'_>) -> Poll<Late> {
         let limits = &self.shared.limits;
         match self.guard.phase() {
-            Phase::Idle if self.is_answering() => Poll::Pending,
-            Phase::Idle if self.writing => self.park(context),
+            Phase::Idle if self.is_answering() || self.writing => Poll::Pending,
             Phase::Idle => {
                 ready!(
                     self.read_timer
@@ -334,11 +333,18 @@ impl Write for GuardedStream {
         true
     }
 
-    /// hyper flushes when everything it had was written.
-    fn poll_flush(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
+    /// hyper flushes when everything it had was written. It does not read again then if reading was pending before:
+    /// so the idle timer starts here, and a client that closed its sending side is seen to here.
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         if std::mem::take(&mut this.writing) {
             this.active = Instant::now();
+            let idle_until = this.active + this.shared.limits.keep_alive_timeout;
+            let is_idle = this.guard.phase() == Phase::Idle;
+            let is_over = is_idle && this.read_timer.poll(idle_until, context).is_ready();
+            if is_over || this.ended.is_some() {
+                context.waker().wake_by_ref();
+            }
             if let Some(reader) = this.reader.take() {
                 reader.wake();
             }
