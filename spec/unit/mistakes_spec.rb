@@ -75,7 +75,7 @@ RSpec.describe "mistakes and what is said about them" do
   end
 
   describe "of a task" do
-    { proc { exit } => "the operation raised SystemExit: exit",
+    { proc { exit } => "the task raised SystemExit: exit",
       proc { Thread.current.kill } => "the operation ended its thread" }
       .each do |task, message|
         it "are the answer's, the process goes on: #{message}" do
