@@ -39,10 +39,10 @@ module Fastr
     def run
       write_at_once
       listen
-      @serving = Thread.new { serve }
       previous = trap_signals
+      serve_in_thread
       yield self if block_given?
-      @serving.join
+      serve_again while killed?
     ensure
       restore_signals(previous) if previous
     end
@@ -89,6 +89,25 @@ module Fastr
       raise ConfigurationError, "#{value.inspect} is no port: give a number from 0 to 65535 with -p PORT or in PORT"
     end
 
+    def serve_in_thread
+      @served = false
+      @serving = Thread.new { serve }
+    end
+
+    # Waits for the end of serving; whether it was neither {#stop} nor an error.
+    def killed?
+      @serving.join
+      !@served && !@stopping
+    end
+
+    # `Thread.current.kill` in an action ends the dispatcher's thread: nothing can keep that. What waited in it is
+    # answered 500; whoever comes next finds a new one.
+    def serve_again
+      Application.logger.error("the dispatcher's thread was killed by the application; a new one takes over")
+      @quiet = true
+      serve_in_thread
+    end
+
     def serve
       Thread.current.name = "fastr-dispatcher"
       Thread.current.report_on_exception = false
@@ -96,6 +115,7 @@ module Fastr
       dispatcher.handler = @app
       dispatcher.error_handler ||= method(:report)
       dispatcher.run(method(:announce))
+      @served = true
     ensure
       dispatcher.handler = nil
     end
