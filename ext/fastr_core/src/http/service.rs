@@ -56,8 +56,13 @@ impl Service {
     /// Answers one request. Never fails: what goes wrong becomes an answer.
     pub(crate) async fn answer(&self, request: hyper::Request<Incoming>) -> Response<ResponseBody> {
         let activity = self.connection.request_started();
+        let version = request.version();
         let answer = AssertUnwindSafe(self.route(request)).catch_unwind().await;
-        let answer = answer.unwrap_or_else(|_| internal_error());
+        let mut answer = answer.unwrap_or_else(|_| internal_error());
+        if version == Version::HTTP_10 && answer.headers().contains_key(CONNECTION) {
+            // hyper offers keep-alive to HTTP/1.0 beside what is said here, unless the answer has that version too.
+            *answer.version_mut() = version;
+        }
         answer.map(|content| ResponseBody::new(content, activity))
     }
 
