@@ -34,7 +34,8 @@ module Fastr
       text = error.respond_to?(:detailed_message) ? error.detailed_message(highlight: false) : error.message
       return text.strip if error.is_a?(SyntaxError)
 
-      first, *rest = text.lines.map(&:strip)
+      # Ruby 3.2 and later add the class to the first line.
+      first, *rest = text.sub(" (#{error.class})", "").lines.map(&:strip)
       [first, *rest.grep(/\ADid you mean/)].join(" ")
     end
 

@@ -33,7 +33,7 @@ RSpec.describe Fastr::RackHost do
   it "passes Rack::Lint" do
     require "rack"
     require "rack/lint"
-    app = Rack::Lint.new(->(env) { [200, { "Content-Type" => "text/plain" }, [env["rack.input"].read.to_s]] })
+    app = Rack::Lint.new(->(env) { [200, { "content-type" => "text/plain" }, [env["rack.input"].read.to_s]] })
     port = serve_app(app)
     expect(http(port, "/", method: "POST", body: "linted",
                            headers: { "Content-Type" => "text/plain" }).body).to eq("linted")

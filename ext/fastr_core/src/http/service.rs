@@ -59,8 +59,8 @@ impl Service {
         let version = request.version();
         let answer = AssertUnwindSafe(self.route(request)).catch_unwind().await;
         let mut answer = answer.unwrap_or_else(|_| internal_error());
+        // An answer that says `close` to HTTP/1.0 must be one of HTTP/1.0: to others hyper adds `keep-alive`.
         if version == Version::HTTP_10 && answer.headers().contains_key(CONNECTION) {
-            // hyper offers keep-alive to HTTP/1.0 beside what is said here, unless the answer has that version too.
             *answer.version_mut() = version;
         }
         answer.map(|content| ResponseBody::new(content, activity))
