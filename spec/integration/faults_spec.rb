@@ -20,9 +20,8 @@ RSpec.describe "An application under the server" do
     Dir.mktmpdir do |folder|
       File.write("#{folder}/app.rb", app)
       @port = free_port
-      with_process(RbConfig.ruby, "app.rb", "-p", @port.to_s, port: @port, chdir: folder, env: { "FASTR_ENV" => "production" }) do
-        example.run
-      end
+      command = [RbConfig.ruby, "app.rb", "-p", @port.to_s]
+      with_process(*command, port: @port, chdir: folder, env: { "FASTR_ENV" => "production" }) { example.run }
     end
   end
 

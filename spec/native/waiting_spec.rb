@@ -232,10 +232,12 @@ RSpec.describe "Waiting in a fiber", limit: ENV["FASTR_GC"] ? 300 : 20 do
       mutex = Mutex.new
       condition = ConditionVariable.new
       signaller = Thread.new { 300.times { mutex.synchronize { condition.broadcast } && Thread.pass } }
-      Array.new(30) do
+      answers = Array.new(30) do
         mutex.synchronize { condition.wait(mutex, 0.0005) }
-        Fastr::Completion.await { |sink| Fastr::Native.resolve(sink, "127.0.0.1") } == ["127.0.0.1"] ? nil : :wrong
-      end.compact.tap { signaller.join }
+        Fastr::Completion.await { |sink| Fastr::Native.resolve(sink, "127.0.0.1") }
+      end
+      signaller.join
+      answers - [["127.0.0.1"]]
     end
     expect(misses).to be_empty
   end
