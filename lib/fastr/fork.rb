@@ -3,19 +3,28 @@
 # Owns what `fork` means for this library.
 module Fastr
   # Makes a forked child start anew: the reactor's threads, the dispatcher's fibers and every open answer belong to
-  # the parent. Prepended to Process' singleton, where Ruby calls `_fork` for every kind of fork.
+  # the parent. Prepended to Process' singleton, where Ruby calls `_fork` for every kind of fork but that of
+  # `Process.daemon`.
   # @api private
   module Fork
     # Forks; in the child, forgets the parent's reactor and dispatcher.
     # @return [Integer] 0 in the child
     def _fork
       pid = super
-      if pid.zero?
-        Native.after_fork
-        Dispatcher.after_fork
-        Reactor.after_fork
-      end
+      Fork.start_anew if pid.zero?
       pid
+    end
+
+    def daemon(*)
+      result = super
+      Fork.start_anew
+      result
+    end
+
+    def self.start_anew
+      Native.after_fork
+      Dispatcher.after_fork
+      Reactor.after_fork
     end
   end
   private_constant :Fork

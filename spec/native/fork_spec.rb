@@ -42,4 +42,120 @@ RSpec.describe "fork" do
     RUBY
     expect(output).to eq("child waited\n")
   end
+
+  it "inside a request handler leaves the request to the parent, and the child can end like any process" do
+    output, = run_ruby(<<~RUBY)
+      require "fastr"
+      require "net/http"
+      $stdout.sync = true
+      runner = nil
+      app = lambda do |env|
+        pid = fork do
+          begin
+            env["fastr.request"].respond(200, {}, "from the child")
+          rescue Fastr::ReactorError => error
+            puts error.message
+          end
+          sleep 0.01
+          Mutex.new.synchronize { Thread.new { sleep 0.01 }.join }
+          puts "child"
+        end
+        Process.wait(pid)
+        [200, {}, ["parent, child \#{$?.success?}"]]
+      end
+      Fastr.run(app, port: 0, quiet: true) do |runner|
+        2.times { puts Net::HTTP.get(URI(runner.url)) }
+        runner.stop
+      end
+    RUBY
+    told = "this request belongs to the parent process; use it there\nchild\n"
+    expect(output).to eq("#{told}parent, child true\n" * 2)
+  end
+
+  it "without a block inside a request handler ends the child's loop with the handler" do
+    output, = run_ruby(<<~RUBY)
+      require "fastr"
+      require "net/http"
+      $stdout.sync = true
+      parent = Process.pid
+      app = lambda do |env|
+        next [200, {}, ["in the child"]] unless fork
+        sleep 0.05
+        [200, {}, ["in the parent"]]
+      end
+      begin
+        Fastr.run(app, port: 0, quiet: true) do |runner|
+          puts Net::HTTP.get(URI(runner.url))
+          runner.stop
+        end
+      ensure
+        puts "the parent ended" if Process.pid == parent
+      end
+      Process.wait
+    RUBY
+    expect(output).to include("in the parent\nthe parent ended\n")
+    expect(output).not_to include("in the child")
+  end
+
+  it "by IO.popen and in a callback gives the child a reactor of its own" do
+    output, = run_ruby(<<~RUBY)
+      require "fastr"
+      Fastr::Reactor.run do
+        child = IO.popen("-")
+        unless child
+          Fastr::Reactor.run { Fastr::Reactor.add_timer(0.01) { puts "child"; Fastr::Reactor.stop } }
+          exit!(0) unless $stdout.flush.nil?
+        end
+        puts child.read
+        Fastr::Reactor.add_timer(0.01) { puts "parent"; Fastr::Reactor.stop }
+      end
+    RUBY
+    expect(output).to eq("child\nparent\n")
+  end
+
+  it "by Process.daemon leaves the daemon a working reactor" do
+    reader, writer = IO.pipe
+    program = <<~RUBY
+      require "fastr"
+      Fastr::Completion.await { |sink| Fastr::Native.timer(sink, 0) }
+      Process.daemon(true, true)
+      Fastr::Reactor.run { Fastr::Reactor.add_timer(0.01) { puts "daemon"; Fastr::Reactor.stop } }
+    RUBY
+    Process.wait(Process.spawn(RbConfig.ruby, "-I", Support::Processes::LIBRARY, "-e", program, out: writer))
+    writer.close
+    expect(reader.read).to eq("daemon\n")
+  end
+
+  it "keeps what was set, and an inherited timer cancels nothing of the child's" do
+    output, = run_ruby(<<~RUBY)
+      require "fastr"
+      Fastr::Reactor.error_handler { |error| puts error.message }
+      inherited = Array.new(20) { Fastr::Timer.new(60) {} }
+      pid = fork do
+        Fastr::Reactor.run do
+          20.times { |number| Fastr::Timer.new(0.02) { print number, " " } }
+          inherited.each(&:cancel)
+          Fastr::Reactor.next_tick { raise "handled" }
+          Fastr::Reactor.add_timer(0.05) { Fastr::Reactor.stop }
+        end
+      end
+      Process.wait(pid)
+    RUBY
+    expect(output).to eq("handled\n#{(0...20).map { |number| "#{number} " }.join}")
+  end
+
+  it "with deferred operations under way leaves the child none to wait for" do
+    output, = run_ruby(<<~RUBY)
+      require "fastr"
+      hold = Thread::Queue.new
+      Fastr::Reactor.run do
+        Fastr::Reactor.defer(-> { hold.pop })
+        Process.wait(fork { puts Fastr::Reactor.defers_finished? })
+        puts Fastr::Reactor.defers_finished?
+        hold << true
+        Fastr::Reactor.add_timer(0.05) { puts(Fastr::Reactor.defers_finished?) || Fastr::Reactor.stop }
+      end
+    RUBY
+    expect(output).to eq("true\nfalse\ntrue\n")
+  end
 end

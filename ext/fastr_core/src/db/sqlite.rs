@@ -13,6 +13,7 @@ mod job;
 mod lanes;
 mod leaving;
 mod location;
+mod planning;
 mod report;
 mod state;
 mod threads;
