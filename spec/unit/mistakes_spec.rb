@@ -76,7 +76,7 @@ RSpec.describe "mistakes and what is said about them" do
 
   describe "of a task" do
     { proc { exit } => "the task raised SystemExit: exit",
-      proc { Thread.current.kill } => "the operation ended its thread" }
+      proc { Thread.current.kill } => "the task ended its thread" }
       .each do |task, message|
         it "are the answer's, the process goes on: #{message}" do
           port = serve_app(Fastr.app do
