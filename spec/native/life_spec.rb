@@ -109,7 +109,7 @@ RSpec.describe "The life of the reactor", limit: 60 do
     output, status = run_ruby(<<~RUBY)
       require "fastr"
       Fastr::Reactor.run do
-        Fastr::Reactor.next_tick { Thread::Queue.new.pop } 
+        Fastr::Reactor.next_tick { Thread::Queue.new.pop }
         Fastr::Reactor.next_tick do
           sleep
         ensure
