@@ -156,8 +156,9 @@ RSpec.describe Fastr::Completion, limit: ENV["FASTR_GC"] ? 300 : 20 do
   end
 
   it "gives the errors of threads and the results of 50 threads at once" do
-    wait = ->(seconds) { described_class.await { |sink| Fastr::Native.timer(sink, seconds) } }
-    threads = Array.new(50) { |number| Thread.new { wait.call(number % 3 * 0.001) } }
+    threads = Array.new(50) do |number|
+      Thread.new { described_class.await { |sink| Fastr::Native.timer(sink, number % 3 * 0.001) } }
+    end
     expect(threads.map(&:value)).to all(be_nil)
   end
 end
