@@ -192,7 +192,10 @@ module AsyncRecord
     end
 
     def missing_database(name)
-      return "no database is set; say AsyncRecord.connect \"sqlite:db/app.db\" or set DATABASE_URL" if name == PRIMARY
+      if name == PRIMARY
+        return "no database is set; say AsyncRecord.connect \"sqlite:db/app.db\" " \
+               "(in an application's folder: in app/config/init.rb) or set DATABASE_URL"
+      end
 
       "there is no database #{name.inspect}; say AsyncRecord.connect \"sqlite:db/#{name}.db\", name: #{name.inspect}"
     end

@@ -125,14 +125,15 @@ module AsyncRecord
       "#<#{self.class.name || self.class.table_name} #{shown.join(', ')}>"
     end
 
-    # @return [Hash{String => Object}]
+    # @return [Hash{String => Object}] what a relation's JSON holds for this row: times ISO 8601, decimals as strings,
+    #   binary values in Base64
     def as_json(*_options)
-      attributes
+      attributes.transform_values { |value| Type.for_json(value) }
     end
 
     # @return [String]
     def to_json(*state)
-      attributes.to_json(*state)
+      as_json.to_json(*state)
     end
 
     # @return [Hash{Symbol => Object}] for pattern matching

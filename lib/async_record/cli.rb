@@ -67,6 +67,9 @@ module AsyncRecord
     rescue Error, OptionParser::ParseError, SystemCallError => error
       @err.puts("fastr db: #{error.message}")
       1
+    rescue NameError, ArgumentError, TypeError, ScriptError => error
+      @err.puts("fastr db: #{mistake(error)}")
+      1
     end
 
     # Makes the database; for SQLite the folder and the file.
@@ -149,6 +152,25 @@ module AsyncRecord
     end
 
     private
+
+    # A mistake in a file of the application: its place, and Ruby's own suggestion.
+    def mistake(error)
+      return error.message.strip if error.is_a?(SyntaxError)
+
+      first, *rest = text_of(error).lines.map(&:strip)
+      frame = error.backtrace.to_a.find { |line| line.start_with?("#{@root}/") }
+      raise error if frame.nil?
+
+      place = frame.delete_prefix("#{@root}/")[/\A[^:]+:\d+/]
+      [place, ": ", [first, *rest.grep(/\ADid you mean/)].join(" ")].join
+    end
+
+    # Since Ruby 3.2 the suggestion is part of the detailed message only, which ends its first line with the class.
+    def text_of(error)
+      return error.message unless error.respond_to?(:detailed_message)
+
+      error.detailed_message(highlight: false).sub(" (#{error.class})", "")
+    end
 
     def write_migration(name)
       folder = File.join(@root, @options[:folder])

@@ -67,7 +67,7 @@ module AsyncRecord
     end
 
     # A node whose text may depend on its values.
-    class Node
+    module Node
       # @return [nil]
       def text_key
         nil
@@ -75,7 +75,9 @@ module AsyncRecord
     end
 
     # Hand-written SQL with binds.
-    class Fragment < Node
+    class Fragment
+      include Node
+
       def initialize(text, binds, named)
         @text = text.dup.freeze
         @binds = binds
@@ -91,7 +93,9 @@ module AsyncRecord
     end
 
     # Every node holds.
-    class All < Node
+    class All
+      include Node
+
       def initialize(nodes)
         @nodes = nodes.freeze
         freeze
@@ -106,7 +110,9 @@ module AsyncRecord
     end
 
     # At least one node holds.
-    class Any < Node
+    class Any
+      include Node
+
       def initialize(nodes)
         @nodes = nodes.freeze
         freeze
@@ -119,7 +125,9 @@ module AsyncRecord
     end
 
     # The nodes together do not hold.
-    class Not < Node
+    class Not
+      include Node
+
       def initialize(nodes)
         @inner = All.new(nodes)
         freeze

@@ -45,7 +45,7 @@ module AsyncRecord
     end
     private_constant :Server
 
-    # A MySQL or MariaDB server; comes with version 0.2, `connect` says so.
+    # A MySQL or MariaDB server; not supported yet, `connect` says so.
     class MySQL < Server
       private
 
@@ -58,7 +58,7 @@ module AsyncRecord
       end
     end
 
-    # A PostgreSQL server; comes with version 0.2, `connect` says so.
+    # A PostgreSQL server; not supported yet, `connect` says so.
     class PostgreSQL < Server
       private
 

@@ -23,7 +23,7 @@ module AsyncRecord
     # What the driver of this release speaks.
     DRIVERS = [:sqlite].freeze
     COMING = {
-      postgresql: "PostgreSQL comes with version 0.2", mysql: "MySQL and MariaDB come with version 0.2"
+      postgresql: "PostgreSQL is not supported yet", mysql: "MySQL and MariaDB are not supported yet"
     }.freeze
     DDL = /\A\s*(?:create|alter|drop)\b/i
     NONE = [].freeze

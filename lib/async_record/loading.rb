@@ -81,7 +81,8 @@ module AsyncRecord
       return unless known
 
       learn(known) unless known.equal?(@learned)
-      @shapes ||= Shapes.new(known, database.dialect)
+      @shapes = Shapes.new(known, database.dialect) if @shapes.nil?
+      @shapes
     end
 
     # @return [Dialect] the database's, or SQLite's while there is none

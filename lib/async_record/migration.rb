@@ -52,6 +52,11 @@ module AsyncRecord
     # @return [Database]
     attr_reader :database
 
+    # @return [String] short: it is part of Ruby's own error messages
+    def inspect
+      "#<AsyncRecord::Migration>"
+    end
+
     # @param direction [Symbol] :up or :down
     # @return [void]
     def run(direction)

@@ -87,7 +87,9 @@ module AsyncRecord
     # @return [Relation]
     def order(*terms, **directions)
       terms = order_terms(terms, directions)
-      terms.empty? ? self : with(:@orders, (@orders.empty? ? terms : @orders + terms).freeze)
+      return self if terms.empty?
+
+      with(:@orders, (@orders.empty? ? terms : @orders + terms).freeze)
     end
 
     # Sorts anew, forgetting earlier orders.
@@ -126,7 +128,7 @@ module AsyncRecord
       return to_a.select(&block) if block
 
       chosen = column_names(columns, "select")
-      chosen += aliases.map { |column, as| [column_name(column, "select"), as.to_s.freeze].freeze } unless aliases.empty?
+      chosen += aliased(aliases) unless aliases.empty?
       with(:@selections, (@selections ? @selections + chosen : chosen).freeze)
     end
 
@@ -222,9 +224,10 @@ module AsyncRecord
       return unless @groups.empty? && @havings.empty? && @join_sources.empty? && @lock_mode.nil?
 
       key = [@distinct, @limit_value.nil?, @offset_value.nil?, @orders.size, @conditions.size]
-      @orders.each { |column, direction, nulls| column.is_a?(Sql) ? (return) : key.push(column, direction, nulls) }
-      @conditions.each { |condition| key << (condition.text_key || return) }
-      @selections ? add_selections(key) : key
+      @orders.each { |term| key.concat(term) }
+      @conditions.each { |condition| key << condition.text_key }
+      key.push(:select, *@selections) if @selections
+      key unless unkeyed?
     end
 
     # @api private
@@ -250,11 +253,14 @@ module AsyncRecord
 
     private
 
-    # @return [Array, nil]
-    def add_selections(key)
-      return if @selections.any? { |column| column.is_a?(Sql) || column.is_a?(Array) }
+    # @return [Boolean] whether a clause holds more than names
+    def unkeyed?
+      @conditions.any? { |condition| condition.text_key.nil? } || @orders.any? { |term| term.first.is_a?(Sql) } ||
+        @selections&.any? { |column| column.is_a?(Sql) || column.is_a?(Array) }
+    end
 
-      key.push(:select, *@selections)
+    def aliased(aliases)
+      aliases.map { |column, as| [column_name(column, "select"), as.to_s.freeze].freeze }
     end
 
     def nodes_for(condition, binds, named)

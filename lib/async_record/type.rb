@@ -68,6 +68,17 @@ module AsyncRecord
       end
     end
 
+    # @param value [Object] an attribute's value
+    # @return [Object] the same as JSON says it, as the driver writes it from rows
+    def for_json(value)
+      case value
+      when Time then value.getutc.iso8601(6)
+      when BigDecimal then value.finite? && value.frac.zero? ? value.to_i.to_s : value.to_s("F")
+      when String then value.encoding == Encoding::BINARY ? [value].pack("m0") : value
+      else value
+      end
+    end
+
     # "12abc" is 12, as it always was for keys from a URL; text without a leading number is left alone.
     def integer(value)
       case value

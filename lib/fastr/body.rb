@@ -56,7 +56,7 @@ module Fastr
 
       JSON.parse(text, max_nesting: MAX_NESTING)
     rescue JSON::ParserError => e
-      raise RequestError, "the JSON body cannot be read: #{e.message.lines.first.to_s.strip[0, 120]}"
+      raise RequestError, "the JSON body cannot be read: #{e.message[/\A(?:\d+: )?(.{0,120})/, 1].strip}"
     end
 
     # 2010 took a body without a content type for a form.

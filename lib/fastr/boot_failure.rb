@@ -17,16 +17,23 @@ module Fastr
 
       path, line = place(error, file)
       text = message(error)
-      text = "#{[path && Location.shorten(path), line].compact.join(':')}: #{text}" unless starts_with_place?(text)
+      text = "#{[Location.shorten(path), line].compact.join(':')}: #{text}" if path && !starts_with_place?(text)
       BootError.new(text, file: path, line: line).tap { |failure| failure.set_backtrace(error.backtrace) }
     end
 
     def place(error, file)
       named = Location.of_text(error.message) if error.is_a?(SyntaxError) || error.is_a?(RouteError)
+      named ||= misnamed(error)
       return named if named
 
       line = error.backtrace.to_a.find { |frame| file && frame.start_with?("#{file}:") }
       Location.of_text(line) || Location.of_error(error) || [file, nil]
+    end
+
+    # Zeitwerk's "expected file … to define constant …, but didn't": only the message knows the file.
+    def misnamed(error)
+      path = error.message[/\Aexpected file (.+) to define constant /, 1] if error.is_a?(NameError)
+      [path, 1] if path
     end
 
     # The first line, and Ruby's own suggestion; not the excerpt of the source that some Rubies add.
@@ -43,7 +50,7 @@ module Fastr
       text.match?(/\A[^\s:]+:\d+/)
     end
 
-    private_class_method :place, :message, :starts_with_place?
+    private_class_method :place, :misnamed, :message, :starts_with_place?
   end
   private_constant :BootFailure
 end

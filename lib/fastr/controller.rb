@@ -148,6 +148,11 @@ module Fastr
       [triple[0], triple[1].merge(@headers), triple[2]]
     end
 
+    # @return [String] short: it is part of Ruby's own error messages
+    def inspect
+      "#<#{self.class}#{" #{@fastr_endpoint.action}" if @fastr_endpoint}>"
+    end
+
     # @return [String] where this controller's templates are, below app/views
     # @api private
     def fastr_view_folder
@@ -196,9 +201,13 @@ module Fastr
       Response.coerce(value) || (strict ? fastr_refuse(value) : nil)
     end
 
+    # The message begins with the action's place: no frame of the backtrace is the user's.
     def fastr_refuse(value)
-      raise ResponseError, "#{self.class}##{@fastr_endpoint&.action} returned #{value.class}; an action returns a " \
-                           "String (text), a Hash or Array (JSON), a Rack response, or calls render"
+      action = @fastr_endpoint&.action
+      file, line = method(action).source_location if action && respond_to?(action, true)
+      raise ResponseError, "#{"#{Location.shorten(file)}:#{line}: " if file}#{self.class}##{action} returned " \
+                           "#{value.class}; an action returns a String (text), a Hash or Array (JSON), a Rack " \
+                           "response, or calls render"
     end
 
     def fastr_own_headers(headers)

@@ -193,11 +193,15 @@ module Fastr
     def serve(lane, request)
       lane.request = request
       @handler ? @handler.call(request) : request.respond(503, {}, "")
+      served = true
     rescue Exception => error # rubocop:disable Lint/RescueException -- the edge: one request's fault ends with it
-      raise if error.is_a?(SignalException)
+      served = true
+      raise if ends_program?(error) && !error.is_a?(SystemExit)
 
       failed(error, request)
     ensure
+      # Thread#kill leaves nothing to rescue.
+      failed(CancelledError.new("the dispatcher's thread was killed"), request) unless served
       lane.clear
     end
 
@@ -211,11 +215,19 @@ module Fastr
       lane.request = request
       callable.call(*arguments)
     rescue Exception => error # rubocop:disable Lint/RescueException -- the edge: one callback's fault is reported
-      raise if error.is_a?(SignalException) || error.is_a?(SystemExit)
+      raise if ends_program?(error)
 
       failed(error, request)
     ensure
       lane.clear
+    end
+
+    # `exit` and signals are meant for the program when they reach its main thread, or a program without a server. In
+    # an application that is served they are one request's fault like any other.
+    def ends_program?(error)
+      return false unless error.is_a?(SignalException) || error.is_a?(SystemExit)
+
+      @handler.nil? || Thread.current.equal?(Thread.main)
     end
 
     # One tick each: the lane that resumes a fiber is not the one that goes on with the loop, and none keeps the others

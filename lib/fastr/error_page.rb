@@ -46,7 +46,9 @@ module Fastr
     def place
       return [@error.file, @error.line] if @error.is_a?(BootError) && @error.file
 
-      Location.of_error(@error) || Location.of_text(@error.message)
+      named = Location.of_text(@error.message)
+      named = nil unless named && File.file?(named[0])
+      @error.is_a?(SyntaxError) && named ? named : Location.of_error(@error) || named
     end
 
     def title

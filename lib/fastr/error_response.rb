@@ -7,7 +7,8 @@ module Fastr
   # is {ErrorPage}'s. A backtrace never leaves the server.
   module ErrorResponse
     # Statuses of errors that are not the framework's own, by class name: async_record need not be loaded.
-    STATUSES = { "AsyncRecord::RecordNotFound" => 404, "AsyncRecord::PoolTimeout" => 503 }.freeze
+    STATUSES = { "AsyncRecord::RecordNotFound" => 404, "AsyncRecord::RecordInvalid" => 422,
+                 "AsyncRecord::PoolTimeout" => 503 }.freeze
     # Reason phrases (RFC 9110, section 15).
     REASONS = {
       400 => "Bad Request", 404 => "Not Found", 405 => "Method Not Allowed", 408 => "Request Timeout",
@@ -77,9 +78,9 @@ module Fastr
       [status, { "Content-Type" => "text/plain; charset=utf-8" }.merge(headers), [text]]
     end
 
-    # Texts of errors that are about the request itself are safe to show.
+    # Texts of errors that are about the request itself are safe to show; in development the others help.
     def detail(error)
-      error.is_a?(RequestError) ? error.message : nil
+      error.is_a?(RequestError) || Fastr.development? ? error.message : nil
     end
 
     def extra_headers(error, status)

@@ -65,6 +65,10 @@ module Fastr
 
     def controller(name, actions)
       check(name, actions)
+      unless Dir.exist?(path("app"))
+        raise ConfigurationError, "there is no application here, no folder app in #{@root}. Make one: fastr new NAME"
+      end
+
       name = Inflector.underscore(name).delete_suffix("_controller")
       target = "app/controllers/#{name}_controller.rb"
       return @out.puts("Controller already exists.") if File.exist?(path(target))

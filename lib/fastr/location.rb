@@ -5,8 +5,8 @@ module Fastr
   module Location
     module_function
 
-    # The folder of this gem's Ruby files.
-    LIBRARY = "#{__dir__}/".freeze
+    # The folder of this gem's Ruby files, AsyncRecord's among them.
+    LIBRARY = "#{File.dirname(__dir__)}/".freeze
 
     # @return [String] "file:line" of the nearest caller outside the framework
     def of_caller

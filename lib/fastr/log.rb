@@ -29,7 +29,18 @@ module Fastr
 
       # @return [String] the finished line
       def call(severity, _time, _progname, message)
-        "[#{severity}] [#{@progname}]: #{message.is_a?(String) ? message : msg2str(message)}\n"
+        "[#{severity}] [#{@progname}]: #{harmless(message.is_a?(String) ? message : msg2str(message))}\n"
+      end
+
+      private
+
+      # What a client sent may be part of a message: it must neither look like a line of its own nor move the cursor.
+      def harmless(text)
+        text = text.dup.force_encoding(Encoding::UTF_8) if text.encoding == Encoding::BINARY
+        return text.b.dump[1..-2] unless text.valid_encoding?
+        return text unless text.match?(/[[:cntrl:]]/)
+
+        text.gsub(/\n(?!\z)/, "\n  ").gsub(/[[:cntrl:]&&[^\n\t]]/) { |character| character.dump[1..-2] }
       end
     end
 

@@ -22,8 +22,10 @@ module Fastr
     # @return [#call] the Rack application
     attr_reader :app
 
+    # An application that sees `async.callback` in its env, Sinatra's `stream` for one, expects EventMachine beside it.
     # @param app [#call] a Rack application
     def initialize(app)
+      require "fastr/eventmachine" unless defined?(::EventMachine)
       @app = app
     end
 

@@ -162,9 +162,9 @@ module Fastr
         false
       end
 
-      # @return [Boolean]
+      # @return [Boolean] false: there is no TLS yet
       def ssl?
-        true
+        false
       end
 
       # @return [Boolean]

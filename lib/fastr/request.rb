@@ -17,6 +17,11 @@ module Fastr
       "http"
     end
 
+    # @return [String] short: it is part of Ruby's own error messages
+    def inspect
+      "#<Fastr::Request #{id} #{method} #{path}>"
+    end
+
     # @return [String] the whole body, binary; waits for it, read once
     # @raise [RequestError] 413 when it is larger than the server's limit
     def body

@@ -25,7 +25,7 @@ module Fastr
     def initialize(app, host: nil, port: nil, shutdown_timeout: SHUTDOWN_TIMEOUT, quiet: false, **options)
       @app = RackHost.wrap(app)
       @host = host || default_host
-      @port = port || Integer(ENV.fetch("PORT", "3000"), 10)
+      @port = checked_port(port || ENV.fetch("PORT", "3000"))
       @shutdown_timeout = shutdown_timeout
       @quiet = quiet
       @options = options.transform_keys(&:to_s)
@@ -37,11 +37,12 @@ module Fastr
     # @raise [BindError] when the address cannot be had
     # @return [void]
     def run
+      write_at_once
       listen
-      @serving = Thread.new { serve }
       previous = trap_signals
+      serve_in_thread
       yield self if block_given?
-      @serving.join
+      serve_again while killed?
     ensure
       restore_signals(previous) if previous
     end
@@ -70,6 +71,41 @@ module Fastr
     def listen
       options = { "host" => @host, "port" => @port, "public" => @app.public_root }.compact.merge(@options)
       @server = Server.listen(options, @app.route_table)
+    rescue RangeError, TypeError => error
+      given = options.except("public").map { |name, value| "#{name} #{value.inspect}" }.join(", ")
+      raise ConfigurationError, "an option of the server has a value that it cannot have: #{error.message} (#{given})"
+    end
+
+    # A log line that waits in a buffer is lost with the process. What is in the buffer already would hold up the rest.
+    def write_at_once
+      $stdout.flush
+      $stdout.sync = true
+    end
+
+    def checked_port(value)
+      port = Integer(value.to_s, 10, exception: false)
+      return port if port&.between?(0, 65_535)
+
+      raise ConfigurationError, "#{value.inspect} is no port: give a number from 0 to 65535 with -p PORT or in PORT"
+    end
+
+    def serve_in_thread
+      @served = false
+      @serving = Thread.new { serve }
+    end
+
+    # Waits for the end of serving; whether it was neither {#stop} nor an error.
+    def killed?
+      @serving.join
+      !@served && !@stopping
+    end
+
+    # `Thread.current.kill` in an action ends the dispatcher's thread: nothing can keep that. What waited in it is
+    # answered 500; whoever comes next finds a new one.
+    def serve_again
+      Application.logger.error("the dispatcher's thread was killed by the application; a new one takes over")
+      @quiet = true
+      serve_in_thread
     end
 
     def serve
@@ -79,6 +115,7 @@ module Fastr
       dispatcher.handler = @app
       dispatcher.error_handler ||= method(:report)
       dispatcher.run(method(:announce))
+      @served = true
     ensure
       dispatcher.handler = nil
     end
@@ -88,7 +125,6 @@ module Fastr
 
       $stdout.puts "Fastr #{VERSION} on Ruby #{RUBY_VERSION}, #{Fastr.environment}, process #{Process.pid}",
                    "Listening on #{url} (Ctrl-C stops)"
-      $stdout.flush
     end
 
     def report(error)
@@ -147,7 +183,7 @@ module Fastr
       self.environment = environment if environment
       @runner = Runner.new(app, **options)
       @runner.run(&block)
-    rescue BindError => error
+    rescue BindError, ConfigurationError => error
       abort "fastr: #{error.message}"
     ensure
       @runner = nil

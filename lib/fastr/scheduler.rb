@@ -95,6 +95,15 @@ module Fastr
       Thread.new { Process::Status.wait(pid, flags) }.value
     end
 
+    # Ruby asks for it since 3.3; before that IO.select blocks the thread whatever a scheduler offers.
+    if (RUBY_VERSION.split(".").map(&:to_i) <=> [3, 3]) >= 0
+      # Parks until one of the descriptors is ready.
+      # @return [Array<Array<IO>>, nil]
+      def io_select(*arguments)
+        Thread.new { IO.select(*arguments) }.value
+      end
+    end
+
     # Looks a host name up.
     # @return [Array<String>] addresses; empty when there are none
     def address_resolve(host)

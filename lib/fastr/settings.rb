@@ -26,7 +26,7 @@ module Fastr
     #   of the application with this path comes first.
     attr_accessor :health_path
 
-    # @return [Hash] options handed to `Fastr.run` (port:, host:, workers: …); the command line wins
+    # @return [Hash] options handed to `Fastr.run` (port:, host:, shutdown_timeout: …); the command line wins
     attr_reader :server
 
     # @param app [Application] the application these settings belong to

@@ -55,14 +55,22 @@ module Fastr
     end
 
     # A method of its own: the block that reports must keep the variables of its own operation, not those of the loop.
+    # Whatever ends the operation, its caller hears of it; `Thread.current.kill` ends this thread, and the next task
+    # gets a new one.
     def perform(operation, done)
-      error = CancelledError.new("the operation ended its thread")
-      value = Callable.call(operation)
-      error = nil
-    rescue StandardError, ScriptError, SystemStackError => raised
-      error = raised
+      value = nil
+      error = CancelledError.new("the task ended its thread")
+      value, error = attempt(operation)
     ensure
       Dispatcher.schedule { done.call(value, error) }
+    end
+
+    def attempt(operation)
+      [Callable.call(operation), nil]
+    rescue StandardError, ScriptError, SystemStackError => error
+      [nil, error]
+    rescue Exception => error # rubocop:disable Lint/RescueException -- `exit` in one task must not end the process
+      [nil, Error.new("the task raised #{error.class}: #{error.message}").tap { |e| e.set_backtrace(error.backtrace) }]
     end
   end
   private_constant :TaskPool

@@ -60,10 +60,8 @@ module Fastr
       found = tried.find { |path| File.file?("#{@root}/#{path}") }
       return "#{@root}/#{found}" if found
 
-      raise TemplateMissing, "no template #{name.inspect}; tried #{tried.map do |path|
-                                                                     "app/views/#{path}"
-                                                                   end.join(', ')}" \
-                             "#{Suggestion.for(name, known)}"
+      paths = tried.map { |path| "app/views/#{path}" }.join(", ")
+      raise TemplateMissing, "no template #{name.inspect}; tried #{paths}.#{Suggestion.for(name, known)}"
     end
 
     def inside?(name)
@@ -73,7 +71,7 @@ module Fastr
     def candidates(name, scope, engine)
       folder = scope.respond_to?(:fastr_view_folder) ? scope.fastr_view_folder : nil
       names = [name]
-      names << "#{folder}/#{name}" if folder && !name.start_with?("#{folder}/")
+      names << "#{folder}/#{name}" unless folder.to_s.empty? || name.start_with?("#{folder}/")
       names.flat_map { |base| variants(base, engine) }.uniq
     end
 

@@ -70,7 +70,7 @@ module Fastr
       private
 
       def library_frame?(path)
-        path.start_with?(Location::LIBRARY, "<internal") || path == "#{Location::LIBRARY.delete_suffix('/')}.rb" ||
+        path.start_with?("#{__dir__}/", "<internal") || path == "#{__dir__}.rb" ||
           path.end_with?("/kernel_require.rb", "/zeitwerk/kernel.rb", "/bundled_gems.rb")
       end
 

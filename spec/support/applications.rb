@@ -81,7 +81,7 @@ module Support
     rescue Fastr::TimeoutError
       nil
     ensure
-      Fastr::Dispatcher.instance.handler = nil
+      Fastr::Dispatcher.instance.handler = Support::Dispatching::Nobody
     end
   end
 end

@@ -24,6 +24,13 @@ module Support
       end
     end
 
+    # Whoever serves between two examples: a fiber that the last one left parked may still fail, and an error that
+    # nobody takes ends the dispatcher.
+    module Nobody
+      def self.call(request) = request.respond(503, {}, "")
+      def self.failed(_request, _error) = nil
+    end
+
     # Runs the block in a fiber of the dispatcher and gives its value, or raises its error.
     def on_dispatcher(&block)
       Fastr::Dispatcher.instance.ensure_running
@@ -65,7 +72,7 @@ module Support
       rescue Fastr::TimeoutError
         nil # an example left a request open on purpose
       end
-      Fastr::Dispatcher.instance.handler = nil
+      Fastr::Dispatcher.instance.handler = Nobody
     end
 
     def self.included(base)

@@ -11,7 +11,8 @@ use crate::error::guard;
 use crate::native;
 use crate::outgoing;
 use crate::owned::Owned;
-use crate::request::{RubyRequest, State};
+use crate::request::RubyRequest;
+use crate::request_state::State;
 use crate::response;
 use crate::sink::Sink;
 

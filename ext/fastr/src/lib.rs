@@ -15,6 +15,7 @@ mod parsing;
 mod pool;
 mod raw;
 mod request;
+mod request_state;
 mod response;
 mod routes;
 mod rows;

@@ -90,6 +90,7 @@ fn wait(ruby: &Ruby, limit: Option<f64>) -> Result<RArray, Error> {
 }
 
 fn batch(ruby: &Ruby, events: Vec<Event>) -> Result<RArray, Error> {
+    outgoing::batch(events.len());
     let batch = ruby.ary_new_capa(events.len() * 2);
     for event in events {
         match event {

@@ -19,6 +19,7 @@ use magnus::{
 use crate::convert;
 use crate::error::{guard, raise};
 use crate::native;
+use crate::outgoing;
 use crate::raw::gvl;
 use crate::sink::Sink;
 use crate::value::bind;
@@ -47,8 +48,14 @@ impl RubyPool {
                 .map(|value| bind(ruby, value))
                 .collect::<Result<_, _>>()?;
             set_options(ruby, &mut query, options)?;
+            // A thread that sleeps for its answer is not going to flush.
+            let sleeps = matches!(sink, Sink::Thread(..));
             self.operate(ruby, &sink, |database, completer| {
-                Some(database.submit(query, completer))
+                Some(if sleeps {
+                    database.submit(query, completer)
+                } else {
+                    outgoing::submit(database, query, completer)
+                })
             })
         })
     }
@@ -94,7 +101,7 @@ impl RubyPool {
         &self,
         ruby: &Ruby,
         sink: &Sink,
-        submit: impl FnOnce(&Database, Completer) -> Option<CancelHandle>,
+        submit: impl FnOnce(&Arc<Database>, Completer) -> Option<CancelHandle>,
     ) -> Result<(), Error> {
         let reactor: Arc<Reactor> = native::reactor().map_err(|error| raise(ruby, &error))?;
         let completer = sink

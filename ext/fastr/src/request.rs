@@ -4,11 +4,11 @@ use std::cell::{Cell, Ref, RefCell};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use fastr_core::http::request::{Peer, Request, Summary};
+use fastr_core::Error as CoreError;
+use fastr_core::http::request::Request;
 use fastr_core::http::responder::ResponseStream;
 use fastr_core::reactor::Reactor;
-use fastr_core::{Error as CoreError, RequestId};
-use http::{HeaderMap, Method, Version};
+use http::HeaderMap;
 use magnus::prelude::*;
 use magnus::{Error, RArray, RHash, RModule, RString, Ruby, Value, method};
 
@@ -17,14 +17,9 @@ use crate::error::{guard, raise};
 use crate::native;
 use crate::owned::Owned;
 use crate::raw::env;
+use crate::request_state::State;
 use crate::response;
 use crate::sink::Sink;
-
-/// A request before its answer is complete, and what is left of it then.
-pub(crate) enum State {
-    Open(Owned<Box<Request>>),
-    Answered(Summary),
-}
 
 #[magnus::wrap(class = "Fastr::Request", free_immediately, size)]
 pub(crate) struct RubyRequest {
@@ -40,72 +35,6 @@ pub(crate) fn wrap(request: Box<Request>) -> RubyRequest {
         state: RefCell::new(State::Open(Owned::new(request))),
         stream: RefCell::new(None),
         watched: Cell::new(false),
-    }
-}
-
-impl State {
-    pub(crate) fn id(&self) -> RequestId {
-        match self {
-            State::Open(request) => request.id,
-            State::Answered(summary) => summary.id,
-        }
-    }
-
-    fn method(&self) -> &Method {
-        match self {
-            State::Open(request) => &request.head.method,
-            State::Answered(summary) => &summary.method,
-        }
-    }
-
-    fn version(&self) -> Version {
-        match self {
-            State::Open(request) => request.head.version,
-            State::Answered(summary) => summary.version,
-        }
-    }
-
-    fn target(&self) -> &str {
-        match self {
-            State::Open(request) => request.target(),
-            State::Answered(summary) => summary.target(),
-        }
-    }
-
-    fn path(&self) -> &str {
-        match self {
-            State::Open(request) => request.head.uri.path(),
-            State::Answered(summary) => summary.path(),
-        }
-    }
-
-    fn query(&self) -> &str {
-        match self {
-            State::Open(request) => request.head.uri.query().unwrap_or(""),
-            State::Answered(summary) => summary.query(),
-        }
-    }
-
-    fn peer(&self) -> Peer {
-        match self {
-            State::Open(request) => request.peer,
-            State::Answered(summary) => summary.peer,
-        }
-    }
-
-    fn route(&self) -> u32 {
-        match self {
-            State::Open(request) => request.route,
-            State::Answered(summary) => summary.route,
-        }
-    }
-
-    /// The header fields; none once the answer is complete.
-    fn headers(&self) -> Option<&HeaderMap> {
-        match self {
-            State::Open(request) => Some(&request.head.headers),
-            State::Answered(_) => None,
-        }
     }
 }
 

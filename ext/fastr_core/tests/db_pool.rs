@@ -249,6 +249,54 @@ fn results_arrive_on_the_event_queue() {
     ));
 }
 
+fn start_quietly(database: &Database, query: Query) -> Pending {
+    Pending::new(|completer| Some(database.submit_quietly(query, completer)))
+}
+
+#[test]
+fn statements_submitted_quietly_run_once_somebody_is_roused() {
+    let database = file();
+    written(&database, "create table t (n)");
+    assert_eq!(integer(&database, "select 1"), 1);
+    // A reader that has just answered may still be awake and take what it finds.
+    std::thread::sleep(Duration::from_millis(20));
+    let quiet: Vec<Pending> = (0..20)
+        .map(|_| start_quietly(&database, Query::new("select 1")))
+        .collect();
+    let insert = start_quietly(&database, Query::new("insert into t values (1)"));
+    assert!(insert.within(Duration::from_millis(20)).is_none());
+    quiet[7].cancel();
+    assert_eq!(quiet[7].error().kind, DatabaseErrorKind::Cancelled);
+    database.rouse();
+    insert.result().unwrap();
+    let others = quiet.iter().enumerate().filter(|(index, _)| *index != 7);
+    for (_, pending) in others {
+        pending.result().unwrap();
+    }
+    database.rouse();
+    assert_eq!(database.stats().busy, 0);
+}
+
+#[test]
+fn a_slow_quiet_statement_does_not_hold_back_the_next_ones() {
+    let database = file();
+    let slow = start_quietly(&database, endless());
+    let fast = start_quietly(&database, Query::new("select 1"));
+    database.rouse();
+    fast.result().unwrap();
+    slow.cancel();
+    assert_eq!(slow.error().kind, DatabaseErrorKind::Cancelled);
+}
+
+#[test]
+fn what_waits_quietly_is_answered_when_the_database_closes() {
+    let database = file();
+    let quiet = start_quietly(&database, Query::new("select 1"));
+    assert!(database.close(PATIENCE));
+    assert_eq!(quiet.error().kind, DatabaseErrorKind::Connection);
+    database.rouse();
+}
+
 /// One random life: what is begun is finished, what is started is awaited, some of it is cancelled.
 fn live(database: &Database, mut seed: u64) {
     let mut random = |below: u64| {

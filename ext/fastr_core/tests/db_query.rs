@@ -201,3 +201,25 @@ proptest! {
         })?;
     }
 }
+
+#[test]
+fn a_partial_index_serves_a_bound_value_also_when_it_is_new() {
+    let database = file();
+    written(
+        &database,
+        "create table jobs (id integer primary key, state text, at integer)",
+    );
+    let plan = || {
+        let sql = "explain query plan select id from jobs where state = ? order by at";
+        let rows = rows(&database, Query::new(sql).binds(vec![text("waiting")]));
+        format!("{:?}", rows.row(0))
+    };
+    assert!(plan().contains("SCAN jobs"), "{}", plan());
+    written(
+        &database,
+        "create index waiting on jobs (at) where state = 'waiting'",
+    );
+    // The first run is the one that notices.
+    plan();
+    assert!(plan().contains("INDEX waiting"), "{}", plan());
+}

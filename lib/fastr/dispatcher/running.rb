@@ -124,6 +124,7 @@ module Fastr
 
       # Fibers cannot be resumed by another thread: a later run must not find them.
       def end_run
+        fail_parked
         @pending.delete_if { |_, receiver| receiver.is_a?(Fiber) }
         @waiting.clear
         @idle.clear
@@ -133,6 +134,13 @@ module Fastr
       ensure
         @thread = @root = nil
         @running = false
+      end
+
+      # After Thread#kill fibers are still parked, and nothing can resume them: their clients hear of it.
+      def fail_parked
+        lanes = (@pending.values | @waiting.values.flatten).grep(Lane)
+        requests = lanes.select(&:alive?).filter_map(&:request).uniq
+        requests.each { |request| failed(CancelledError.new("the dispatcher's thread was killed"), request) }
       end
 
       # A fiber that was transferred to and that ends leaves its thread's first fiber in charge: a surplus lane that

@@ -111,6 +111,14 @@ RSpec.describe "Types on SQLite" do
     expect(JSON.parse(JSON.generate(Sample.select(:whole)))).to eq([{ "whole" => 1 }])
   end
 
+  it "writes one record's JSON as it writes a relation's" do
+    values = { whole: 1, ratio: 1.5, amount: "12.5", flag: true, day: Date.new(2024, 2, 29), word: "ü",
+               clock: "12:30:00", moment: Time.utc(2024, 2, 29, 1, 2, 3, 4), document: { a: [1] }, bytes: "\xFFa".b }
+    Sample.create!(values)
+    Sample.create!(amount: 3, moment: Time.utc(2024))
+    expect(JSON.generate(Sample.order(:id).to_a)).to eq(Sample.order(:id).to_json_bytes)
+  end
+
   it "applies the kind of a column to aggregates" do
     [1, 2].each { |number| Sample.create!(amount: number, whole: number, flag: true) }
     expect([Sample.sum(:amount), Sample.sum(:whole), Sample.average(:whole), Sample.maximum(:amount)])

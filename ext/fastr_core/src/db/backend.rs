@@ -23,6 +23,15 @@ pub trait Backend: fmt::Debug + Send + Sync {
     /// Runs one statement.
     fn submit(&self, query: Query, completer: Completer) -> CancelHandle;
 
+    /// Appends one statement without waking anybody for it; [`rouse`](Self::rouse) must follow soon. What is awake
+    /// already may take it before that.
+    fn submit_quietly(&self, query: Query, completer: Completer) -> CancelHandle {
+        self.submit(query, completer)
+    }
+
+    /// Wakes who is needed for what was submitted quietly.
+    fn rouse(&self) {}
+
     /// Runs any number of statements without binds, in order, until one fails; completes with `Outcome::Done`.
     fn execute_script(
         &self,

@@ -83,6 +83,17 @@ impl Database {
         self.backend.submit(query, completer)
     }
 
+    /// Like [`submit`](Self::submit), but wakes nobody: for a caller that submits several statements in a row and
+    /// calls [`rouse`](Self::rouse) after them, so that all of them cost one wake.
+    pub fn submit_quietly(&self, query: Query, completer: Completer) -> CancelHandle {
+        self.backend.submit_quietly(query, completer)
+    }
+
+    /// Sees to it that what was submitted quietly is taken.
+    pub fn rouse(&self) {
+        self.backend.rouse();
+    }
+
     /// Runs a script of many statements, as migrations have them; completes with `Outcome::Done`. It stops at the
     /// first failure, is atomic only inside a transaction and has no time limit, but can be cancelled.
     pub fn execute_script(

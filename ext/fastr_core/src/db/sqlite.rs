@@ -13,6 +13,7 @@ mod job;
 mod lanes;
 mod leaving;
 mod location;
+mod planning;
 mod report;
 mod state;
 mod threads;
@@ -69,13 +70,7 @@ impl Sqlite {
     }
 
     fn enqueue(&self, lane: Lane, ticket: Arc<Ticket>, task: Task, completer: Completer) {
-        let job = Job {
-            ticket,
-            task,
-            completer,
-            deadline: None,
-        };
-        self.lanes.enqueue(lane, job);
+        self.lanes.enqueue(lane, job(ticket, task, completer));
     }
 
     /// The lane for a statement, or why it may not run at all.
@@ -97,10 +92,14 @@ impl Sqlite {
             _ => Ok(Lane::Write),
         }
     }
-}
 
-impl Backend for Sqlite {
-    fn submit(&self, query: Query, completer: Completer) -> CancelHandle {
+    /// Runs one statement; `append` puts it into its lane.
+    fn ask(
+        &self,
+        query: Query,
+        completer: Completer,
+        append: impl FnOnce(&Arc<Lanes>, Lane, Job),
+    ) -> CancelHandle {
         let statement = classify(&query.sql);
         let lane = self.lane(statement, &query);
         let timeout = query.timeout.or(self.lanes.options.query_timeout);
@@ -113,10 +112,24 @@ impl Backend for Sqlite {
             row_limit: query.row_limit,
         };
         match lane {
-            Ok(lane) => self.enqueue(lane, ticket, task, completer),
+            Ok(lane) => append(&self.lanes, lane, job(ticket, task, completer)),
             Err(error) => completer.complete(Err(error)),
         }
         handle
+    }
+}
+
+impl Backend for Sqlite {
+    fn submit(&self, query: Query, completer: Completer) -> CancelHandle {
+        self.ask(query, completer, Lanes::enqueue)
+    }
+
+    fn submit_quietly(&self, query: Query, completer: Completer) -> CancelHandle {
+        self.ask(query, completer, Lanes::enqueue_quietly)
+    }
+
+    fn rouse(&self) {
+        self.lanes.rouse();
     }
 
     fn execute_script(
@@ -152,6 +165,15 @@ impl Backend for Sqlite {
 
     fn close(&self, limit: Duration) -> bool {
         self.lanes.close(limit)
+    }
+}
+
+fn job(ticket: Arc<Ticket>, task: Task, completer: Completer) -> Job {
+    Job {
+        ticket,
+        task,
+        completer,
+        deadline: None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! The HTTP server, from the socket to the event queue and back.
 
+mod answers;
 pub mod body;
 mod connection;
 pub mod form;
@@ -10,6 +11,7 @@ pub mod limits;
 mod listener;
 pub mod multipart;
 pub mod request;
+pub mod request_body;
 pub mod responder;
 pub mod routes;
 pub mod server;

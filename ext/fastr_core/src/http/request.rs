@@ -9,7 +9,7 @@ use http::request::Parts;
 use http::{Method, Version};
 
 use crate::event::RequestId;
-use crate::http::body::RequestBody;
+use crate::http::request_body::RequestBody;
 use crate::http::responder::Responder;
 use crate::http::routes::Captures;
 

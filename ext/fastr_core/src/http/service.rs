@@ -7,25 +7,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Instant;
 
-use bytes::{Bytes, BytesMut};
+use bytes::BytesMut;
 use futures_util::FutureExt;
-use http::header::{
-    ALLOW, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HOST, HeaderValue, RETRY_AFTER,
-    TRANSFER_ENCODING,
-};
+use http::header::{CONNECTION, CONTENT_LENGTH, EXPECT, TRANSFER_ENCODING};
 use http::{HeaderMap, Method, Response, StatusCode, Version};
 use hyper::body::Incoming;
 use tokio::sync::oneshot;
 
 use crate::error::Error;
 use crate::event::Event;
-use crate::http::body::{self, Content, RequestBody, ResponseBody};
+use crate::http::answers::{
+    FULL, busy, closing, constant, failed, framed, host, internal_error, name_host, not_allowed,
+    plain, rejected,
+};
+use crate::http::body::{Content, ResponseBody};
 use crate::http::connection::ConnectionState;
 use crate::http::guard::Rejection;
 use crate::http::lazy_timer::LazyTimer;
 use crate::http::request::{Peer, Request};
+use crate::http::request_body::{self, RequestBody};
 use crate::http::responder::{Answer, Responder};
-use crate::http::routes::{Captures, ConstantResponse, Match, Target};
+use crate::http::routes::{Captures, Match, Target};
 use crate::http::server::{Shared, next_request_id};
 use crate::http::tracked::{InFlight, TrackedStream};
 
@@ -159,14 +161,14 @@ impl Service {
         if !is_inline || headers.contains_key(EXPECT) {
             return Ok(RequestBody::incoming(incoming, self.shared.limits.max_body));
         }
-        let Some(first) = body::data(&mut incoming).await? else {
+        let Some(first) = request_body::data(&mut incoming).await? else {
             return Ok(RequestBody::empty());
         };
         if hyper::body::Body::is_end_stream(&incoming) {
             return Ok(RequestBody::buffered(first));
         }
         let mut whole = BytesMut::from(first);
-        while let Some(bytes) = body::data(&mut incoming).await? {
+        while let Some(bytes) = request_body::data(&mut incoming).await? {
             whole.extend_from_slice(&bytes);
         }
         Ok(RequestBody::buffered(whole.freeze()))
@@ -218,117 +220,4 @@ impl Service {
 struct Asked {
     is_head: bool,
     is_http10: bool,
-}
-
-const FULL: &str = "the server has as many requests in flight as it allows";
-
-/// The framing is the server's: a length that is not the body's would let this answer run into the next one. Answers
-/// without a body to HEAD and with 304 may name the length of another (RFC 9110 section 8.6).
-fn framed(mut response: Response<Bytes>, is_head: bool) -> Response<Bytes> {
-    let may_name_another =
-        response.body().is_empty() && (is_head || response.status() == StatusCode::NOT_MODIFIED);
-    response.headers_mut().remove(TRANSFER_ENCODING);
-    if !may_name_another {
-        response.headers_mut().remove(CONTENT_LENGTH);
-    }
-    response
-}
-
-/// The authority of an absolute target takes the place of the Host field, for everyone who reads either (RFC 9112
-/// section 3.2.2).
-fn name_host(head: &mut http::request::Parts) {
-    let authority = head.uri.authority();
-    if let Some(host) = authority.and_then(|host| HeaderValue::from_str(host.as_str()).ok()) {
-        head.headers.insert(HOST, host);
-    }
-}
-
-fn internal_error() -> Response<Content> {
-    plain(
-        StatusCode::INTERNAL_SERVER_ERROR,
-        "500 Internal Server Error",
-    )
-}
-
-fn rejected(rejection: &Rejection) -> Response<Content> {
-    let status = StatusCode::from_u16(rejection.status).unwrap_or(StatusCode::BAD_REQUEST);
-    closing(plain(status, &format!("{status}: {}", rejection.reason)))
-}
-
-fn closing<B>(mut response: Response<B>) -> Response<B> {
-    response
-        .headers_mut()
-        .insert(CONNECTION, HeaderValue::from_static("close"));
-    response
-}
-
-fn plain(status: StatusCode, text: &str) -> Response<Content> {
-    let mut response = Response::new(Content::whole(text.to_owned()));
-    *response.status_mut() = status;
-    response.headers_mut().insert(
-        CONTENT_TYPE,
-        HeaderValue::from_static("text/plain; charset=utf-8"),
-    );
-    response
-}
-
-fn busy(reason: &str) -> Response<Content> {
-    let mut response = plain(
-        StatusCode::SERVICE_UNAVAILABLE,
-        &format!("503 Service Unavailable: {reason}"),
-    );
-    response
-        .headers_mut()
-        .insert(RETRY_AFTER, HeaderValue::from_static("1"));
-    response
-}
-
-fn failed(error: &Error) -> Response<Content> {
-    let status = match error {
-        Error::BadRequest { status, .. } => {
-            StatusCode::from_u16(*status).unwrap_or(StatusCode::BAD_REQUEST)
-        }
-        _ => StatusCode::BAD_REQUEST,
-    };
-    let mut response = plain(status, &format!("{status}: {error}"));
-    response
-        .headers_mut()
-        .insert(CONNECTION, HeaderValue::from_static("close"));
-    response
-}
-
-fn not_allowed(method: &Method, allow: &str) -> Response<Content> {
-    let mut response = if method == Method::OPTIONS {
-        let mut empty = Response::new(Content::whole(Bytes::new()));
-        *empty.status_mut() = StatusCode::NO_CONTENT;
-        empty
-    } else {
-        plain(
-            StatusCode::METHOD_NOT_ALLOWED,
-            &format!("405 Method Not Allowed: this path answers {allow}"),
-        )
-    };
-    if let Ok(allow) = HeaderValue::from_str(allow) {
-        response.headers_mut().insert(ALLOW, allow);
-    }
-    response
-}
-
-fn constant(prepared: &ConstantResponse) -> Response<Content> {
-    let mut response = Response::new(Content::whole(prepared.body.clone()));
-    *response.status_mut() = prepared.status;
-    *response.headers_mut() = prepared.headers.clone();
-    response
-}
-
-/// The authority that the request is for: that of an absolute target comes before the Host field (RFC 9112, 3.2.2).
-fn host(request: &hyper::Request<Incoming>) -> &str {
-    if let Some(authority) = request.uri().authority() {
-        return authority.as_str();
-    }
-    request
-        .headers()
-        .get(HOST)
-        .and_then(|host| host.to_str().ok())
-        .unwrap_or("")
 }

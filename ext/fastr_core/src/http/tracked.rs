@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http_body::{Body, Frame};
 
 use crate::event::{Event, RequestId};
-use crate::http::body::RequestBody;
+use crate::http::request_body::RequestBody;
 use crate::http::responder::StreamBody;
 use crate::http::server::Shared;
 

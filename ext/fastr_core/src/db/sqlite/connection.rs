@@ -12,6 +12,7 @@ use rusqlite::{Connection, ErrorCode};
 use super::error::from_sqlite;
 use super::job::Ticket;
 use super::location::{Location, Mode};
+use super::planning::Planning;
 use super::state::Lane;
 use crate::db::pool::DatabaseOptions;
 use crate::error::{DatabaseError, DatabaseErrorKind, Error};
@@ -75,7 +76,7 @@ pub(super) fn open(
     options: &DatabaseOptions,
     lane: Lane,
     watch: &Arc<Watch>,
-) -> Result<Connection, Error> {
+) -> Result<(Connection, Planning), Error> {
     prepare(location, options, lane, watch).map_err(|error| explain(location, &error))
 }
 
@@ -84,11 +85,12 @@ fn prepare(
     options: &DatabaseOptions,
     lane: Lane,
     watch: &Arc<Watch>,
-) -> rusqlite::Result<Connection> {
+) -> rusqlite::Result<(Connection, Planning)> {
     let mut connection = Connection::open_with_flags(location.path(), location.flags())?;
     let seen = Arc::clone(watch);
     connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || seen.stop().is_some()))?;
     connection.busy_handler(Some(patience(options.busy_timeout, Arc::clone(watch))))?;
+    let planning = Planning::new(&connection)?;
     connection.set_prepared_statement_cache_capacity(options.statement_cache);
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
@@ -96,7 +98,7 @@ fn prepare(
     if lane == Lane::Read {
         connection.pragma_update(None, "query_only", true)?;
     }
-    Ok(connection)
+    Ok((connection, planning))
 }
 
 /// How a connection waits for a lock of another process: short naps that grow, until the limit or a stop.

@@ -9,6 +9,7 @@ use rusqlite::{Batch, Connection, Row, Statement, ToSql};
 
 use super::decode;
 use super::error::{from_sqlite, refused};
+use super::planning::Planning;
 use super::state::Lane;
 use crate::db::json::{JsonArray, JsonOptions};
 use crate::db::query::Shape;
@@ -33,6 +34,7 @@ impl Execution<'_> {
     pub(super) fn run(
         &self,
         connection: &Connection,
+        planning: &mut Planning,
         lane: Lane,
     ) -> Result<Option<Outcome>, Error> {
         refuse_nul(self.sql)?;
@@ -42,6 +44,7 @@ impl Execution<'_> {
         if lane == Lane::Read && !statement.readonly() {
             return Ok(None);
         }
+        planning.prepared(connection, &statement, self.sql);
         self.bind(&mut statement)?;
         if !statement.readonly()
             && let Shape::Json(options) = self.shape
@@ -50,7 +53,9 @@ impl Execution<'_> {
             JsonArray::new(&decode::columns(&statement), options)?;
         }
         let changes = connection.total_changes();
-        match self.collect(&mut statement)? {
+        let collected = self.collect(&mut statement)?;
+        planning.ran(connection, &statement);
+        match collected {
             Some(outcome) => Ok(Some(outcome)),
             None => Ok(Some(self.written(connection, changes))),
         }

@@ -70,6 +70,20 @@ impl Lanes {
 
     /// Appends a job and sees to it that it is taken.
     pub(super) fn enqueue(self: &Arc<Self>, lane: Lane, job: Job) {
+        self.append(lane, job, |state| state.rouse(lane));
+    }
+
+    /// Appends a job that nobody is woken for before [`rouse`](Self::rouse).
+    pub(super) fn enqueue_quietly(self: &Arc<Self>, lane: Lane, job: Job) {
+        self.append(lane, job, |_| None);
+    }
+
+    fn append(
+        self: &Arc<Self>,
+        lane: Lane,
+        job: Job,
+        rouse: impl FnOnce(&mut State) -> Option<usize>,
+    ) {
         if let Err(error) = self.check_process() {
             return job.completer.complete(Err(error));
         }
@@ -79,13 +93,24 @@ impl Lanes {
             return job.completer.complete(Err(error));
         }
         let deadline = shared.state.append(lane, job);
-        let start = shared.state.rouse(lane);
+        let start = rouse(&mut shared.state);
         let timer = deadline.is_some_and(|deadline| self.arm(&mut shared, deadline));
         drop(shared);
         self.start(start);
         if timer {
             self.start_timer();
         }
+    }
+
+    /// Sees to it that what waits is taken.
+    pub(super) fn rouse(self: &Arc<Self>) {
+        if !self.serves_this_process() {
+            return;
+        }
+        let mut shared = lock(&self.shared);
+        let start = [Lane::Read, Lane::Write].map(|lane| shared.state.rouse(lane));
+        drop(shared);
+        start.into_iter().for_each(|index| self.start(index));
     }
 
     /// Takes a cancelled operation out of its queue. One that runs has seen its mark already.

@@ -160,15 +160,29 @@ fn cause(path: &Path, mode: Mode) -> Option<String> {
 }
 
 fn unusable(url: &str, reason: &str) -> Error {
-    let message = format!("cannot use {url:?} as a SQLite database: {reason}");
+    let shown = without_secrets(url);
+    let message = format!("cannot use {shown:?} as a SQLite database: {reason}");
     DatabaseError::new(DatabaseErrorKind::Connection, message).into()
 }
 
+/// A SQLite URL has neither user nor password; somebody who writes one must not read it in a log.
+fn without_secrets(url: &str) -> String {
+    let path = url.split_once('?').map_or(url, |(path, _)| path);
+    match (path.find("://"), path.rfind('@')) {
+        (Some(start), Some(end)) if start + 3 < end => {
+            format!("{}…{}", &path[..start + 3], &path[end..])
+        }
+        _ => path.to_owned(),
+    }
+}
+
 fn unknown_option(url: &str, option: &str) -> Error {
+    // Its value may be a password.
+    let name = option.split('=').next().unwrap_or(option);
     unusable(
         url,
         &format!(
-            "the option {option:?} is not known; mode=ro, mode=rw, mode=rwc and mode=memory are"
+            "the option {name:?} is not known; mode=ro, mode=rw, mode=rwc and mode=memory are"
         ),
     )
 }
@@ -204,11 +218,22 @@ mod tests {
     }
 
     #[test]
+    fn an_error_shows_no_password() {
+        for url in [
+            "sqlite:a.db?password=s3cret",
+            "sqlite://bob:s3cret@host/%00",
+        ] {
+            let error = Location::parse(url).unwrap_err().to_string();
+            assert!(!error.contains("s3cret"), "{error}");
+        }
+    }
+
+    #[test]
     fn a_url_that_cannot_be_used_says_why() {
         for (url, reason) in [
             ("", "names no file"),
             ("sqlite:", "names no file"),
-            ("sqlite:a.db?cache=shared", "cache=shared"),
+            ("sqlite:a.db?cache=shared", "\"cache\""),
             ("sqlite:a%ff.db", "not UTF-8"),
             ("sqlite:a%00.db", "NUL"),
             ("file:a.db", "file: URIs"),

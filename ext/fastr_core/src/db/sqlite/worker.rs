@@ -12,6 +12,7 @@ use super::error::{from_sqlite, refused, was_stopped};
 use super::execute::{self, Execution};
 use super::job::{Job, Task, Ticket};
 use super::lanes::{Lanes, Next};
+use super::planning::Planning;
 use super::report::seconds;
 use super::state::Lane;
 use crate::error::{DatabaseErrorKind, Error};
@@ -30,7 +31,7 @@ pub(super) struct Worker {
     lanes: Arc<Lanes>,
     lane: Lane,
     index: usize,
-    connection: Option<Connection>,
+    connection: Option<(Connection, Planning)>,
     watch: Arc<Watch>,
 }
 
@@ -89,7 +90,7 @@ impl Worker {
     fn execute(&mut self, ticket: &Ticket, task: &Task) -> Result<Option<Outcome>, Error> {
         let lane = self.lane;
         let sql = ticket.sql.as_str();
-        let connection = self.connect()?;
+        let (connection, planning) = self.connect()?;
         match task {
             Task::Query {
                 inserts,
@@ -103,7 +104,7 @@ impl Worker {
                 row_limit: *row_limit,
                 inserts: *inserts,
             }
-            .run(connection, lane),
+            .run(connection, planning, lane),
             Task::Script => execute::script(connection, sql).map(|()| Some(Outcome::Done)),
             Task::Begin(_) => {
                 run(connection, sql)?;
@@ -117,7 +118,7 @@ impl Worker {
     }
 
     fn finish(&mut self, commit: bool, sql: &str) -> Result<(), Error> {
-        let result = run(self.connect()?, sql);
+        let result = run(&self.connect()?.0, sql);
         self.lanes.end_transaction(match (commit, &result) {
             (true, Ok(())) => "it was committed",
             (true, Err(_)) => "its commit failed, so it was rolled back",
@@ -132,7 +133,7 @@ impl Worker {
         result: Result<Option<Outcome>, Error>,
         ticket: &Ticket,
     ) -> Result<Option<Outcome>, Error> {
-        let Some(connection) = &self.connection else {
+        let Some((connection, _)) = &self.connection else {
             return result;
         };
         if self.lane == Lane::Read && connection.is_autocommit() {
@@ -159,7 +160,7 @@ impl Worker {
         let rolled_back = self
             .connection
             .as_ref()
-            .is_some_and(|connection| run(connection, "ROLLBACK").is_ok());
+            .is_some_and(|(connection, _)| run(connection, "ROLLBACK").is_ok());
         if !rolled_back {
             // Closing the connection rolls back whatever it holds.
             self.connection = None;
@@ -174,7 +175,7 @@ impl Worker {
         ));
     }
 
-    fn connect(&mut self) -> Result<&Connection, Error> {
+    fn connect(&mut self) -> Result<&mut (Connection, Planning), Error> {
         if self.connection.is_none() {
             let (location, options) = (&self.lanes.location, &self.lanes.options);
             let opened = connection::open(location, options, self.lane, &self.watch)?;
@@ -182,7 +183,7 @@ impl Worker {
         }
         Ok(self
             .connection
-            .as_ref()
+            .as_mut()
             .expect("it was opened a line above"))
     }
 
