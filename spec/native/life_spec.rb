@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-RSpec.describe "The life of the reactor", limit: 60 do
+RSpec.describe "The life of the reactor", limit: 60, gc: false do
   it "is as many runs as wanted" do
     output, = run_ruby(<<~RUBY)
       require "fastr"
