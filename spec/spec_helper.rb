@@ -12,6 +12,8 @@ Dir[File.join(__dir__, "support/*.rb")].each { |file| require file }
 RSpec.configure do |config|
   config.disable_monkey_patching!
   config.order = :random
+  config.example_status_persistence_file_path = ENV.fetch("FASTR_SPEC_STATUS", nil)
+  config.fail_if_no_examples = true # also when only what failed is run again and nothing did
   Kernel.srand config.seed
   config.expect_with(:rspec) { |expectations| expectations.syntax = :expect }
   config.mock_with(:rspec) { |mocks| mocks.verify_partial_doubles = true }
