@@ -68,7 +68,7 @@ RSpec.describe Fastr::Completion, limit: ENV["FASTR_GC"] ? 300 : 20 do
   end
 
   it "ends a wait at its limit, in a fiber and in a thread, and the operation goes on" do
-    slow = timer(0.1)
+    slow = timer(relaxed(0.1))
     [-> { slow.await(limit: 0.01) }, -> { on_dispatcher { slow.await(limit: 0.01) } }].each do |wait|
       expect(&wait).to raise_error(Fastr::TimeoutError, /0.01 s/)
     end
