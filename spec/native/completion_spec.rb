@@ -68,7 +68,7 @@ RSpec.describe Fastr::Completion, limit: ENV["FASTR_GC"] ? 300 : 20 do
   end
 
   it "ends a wait at its limit, in a fiber and in a thread, and the operation goes on" do
-    slow = timer(relaxed(0.1))
+    slow = timer(relaxed(0.2))
     [-> { slow.await(limit: 0.01) }, -> { on_dispatcher { slow.await(limit: 0.01) } }].each do |wait|
       expect(&wait).to raise_error(Fastr::TimeoutError, /0.01 s/)
     end
@@ -156,8 +156,9 @@ RSpec.describe Fastr::Completion, limit: ENV["FASTR_GC"] ? 300 : 20 do
   end
 
   it "gives the errors of threads and the results of 50 threads at once" do
-    wait = ->(seconds) { described_class.await { |sink| Fastr::Native.timer(sink, seconds) } }
-    threads = Array.new(50) { |number| Thread.new { wait.call(number % 3 * 0.001) } }
+    threads = Array.new(50) do |number|
+      Thread.new { described_class.await { |sink| Fastr::Native.timer(sink, number % 3 * 0.001) } }
+    end
     expect(threads.map(&:value)).to all(be_nil)
   end
 end

@@ -77,8 +77,8 @@ RSpec.describe Fastr::Deferrable, limit: ENV["FASTR_GC"] ? 300 : 20 do
 
   it "calls its blocks on the dispatcher when another thread makes it succeed" do
     threads = Thread::Queue.new
-    begin_with = -> { deferrable.callback { threads << Thread.current } && threads << :ready }
-    reactor = Thread.new { Fastr::Reactor.run(begin_with) }
+    deferrable.callback { threads << Thread.current }
+    reactor = Thread.new { Fastr::Reactor.run { threads << :ready } }
     threads.pop
     deferrable.succeed
     expect(threads.pop).to equal(reactor)

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-RSpec.describe "fork" do
+RSpec.describe "fork", gc: false do
   it "before the reactor starts leaves each process its own" do
     output, = run_ruby(<<~RUBY)
       require "fastr"

@@ -50,7 +50,7 @@ RSpec.describe "Interrupts" do
   }
   arrangements.each do |name, code|
     %w[INT TERM].each do |signal|
-      it "#{signal} ends a program with #{name}" do
+      it "#{signal} ends a program with #{name}", gc: false do
         reader, writer = IO.pipe
         program = "require 'fastr'; Fastr::Reactor.next_tick { $stdout.write('r'); $stdout.flush }; #{code}"
         pid = Process.spawn(RbConfig.ruby, "-I", Support::Processes::LIBRARY, "-e", program, out: writer,
@@ -74,7 +74,7 @@ RSpec.describe "Interrupts" do
 
   { "raise 'x'" => "RuntimeError", "throw :nowhere" => "UncaughtThrowError",
     "exit 3" => "SystemExit" }.each do |code, error|
-    it "a callback's #{code} comes out of run" do
+    it "a callback's #{code} comes out of run", gc: false do
       output, = run_ruby(<<~RUBY)
         require "fastr"
         begin

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-RSpec.describe "The life of the reactor", limit: 60 do
+RSpec.describe "The life of the reactor", limit: 60, gc: false do
   it "is as many runs as wanted" do
     output, = run_ruby(<<~RUBY)
       require "fastr"
@@ -109,7 +109,7 @@ RSpec.describe "The life of the reactor", limit: 60 do
     output, status = run_ruby(<<~RUBY)
       require "fastr"
       Fastr::Reactor.run do
-        Fastr::Reactor.next_tick { Thread::Queue.new.pop }#{' '}
+        Fastr::Reactor.next_tick { Thread::Queue.new.pop }
         Fastr::Reactor.next_tick do
           sleep
         ensure
