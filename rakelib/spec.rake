@@ -32,8 +32,9 @@ namespace :spec do
 
   # A value that Rust keeps out of the collector's sight survives a normal run by luck; here it is freed or moved.
   desc "Run spec/native with the collector running at every allocation, and moving objects after every example"
-  task :hostile do
-    failed = %w[stress compact].reject do |mode|
+  task :hostile, [:mode] do |_task, arguments|
+    modes = arguments.mode ? [arguments.mode] : %w[stress compact]
+    failed = modes.reject do |mode|
       RSpecRun.once_more_alone("spec/native", env: { "FASTR_GC" => mode })
     end
     abort "failed under FASTR_GC=#{failed.join(", ")}" if failed.any?
