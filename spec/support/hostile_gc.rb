@@ -4,8 +4,8 @@ module Support
   # The collector at its worst, for values that native code holds: FASTR_GC=stress frees at every allocation what is not
   # marked, FASTR_GC=compact moves everything that may move and checks every reference.
   module HostileGC
-    # A full collection takes 50 times as long as a minor one: every allocation of the first half second of an example gets
-    # the full one, the later ones the minor one.
+    # A full collection takes 50 times as long as a minor one: every allocation of the first half second of an example
+    # gets the full one, the later ones the minor one.
     FULL_FOR = 0.5
     MINOR_ONLY = 1
 
