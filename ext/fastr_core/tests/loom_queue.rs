@@ -284,6 +284,18 @@ fn two_producers_a_tick_and_an_interrupt_at_once_lose_nothing() {
 }
 
 #[test]
+fn one_staged_event_is_enough_to_be_handed_over() {
+    loom::model(|| {
+        let queue = StdArc::new(EventQueue::default());
+        let stage = StdArc::new(Stage::new(StdArc::clone(&queue)));
+        let (pushing, watched) = (StdArc::clone(&stage), StdArc::clone(&queue));
+        let producer = thread::spawn(move || pushing.push(Event::Other(1)));
+        run_until(stage.run(), || watched.len() == 1);
+        producer.join().expect("no producer panics");
+    });
+}
+
+#[test]
 fn what_is_staged_in_one_tick_reaches_the_consumer() {
     loom::model(|| {
         let queue = StdArc::new(EventQueue::default());
