@@ -63,8 +63,14 @@ module Fastr
     end
 
     # Called from any thread, also in the moment before the fiber blocks: then there is no id yet.
+    #
+    # Before Ruby 3.4 an exception that another thread has sent may be raised here, such as the IOError of a stream that
+    # is being closed; the fiber that waits for it to be closed would then never be woken.
     def unblock(_blocker, fiber)
       @dispatcher.next_tick(Unblock.new(self, fiber, @blocked[fiber]), nil)
+    rescue Exception # rubocop:disable Lint/RescueException -- it is not ours: passed on once the work is done
+      @dispatcher.next_tick(Unblock.new(self, fiber, @blocked[fiber]), nil)
+      raise
     end
 
     # Resumes a blocked fiber; one that went on meanwhile is left alone.
