@@ -34,7 +34,7 @@ impl RubyPool {
     fn new(url: String, options: RHash) -> Result<Self, Error> {
         guard(|ruby| {
             let options = database_options(ruby, options)?;
-            Database::open(&url, options)
+            Database::open(&url, options, Arc::new(native::reactor))
                 .map(Self)
                 .map_err(|error| raise(ruby, &error))
         })

@@ -15,6 +15,7 @@ use super::lanes::{Lanes, Next};
 use super::planning::Planning;
 use super::report::seconds;
 use super::state::Lane;
+use crate::db::query::Shape;
 use crate::error::{DatabaseErrorKind, Error};
 use crate::event::Outcome;
 
@@ -105,6 +106,15 @@ impl Worker {
                 inserts: *inserts,
             }
             .run(connection, planning, lane),
+            Task::Stream { binds, batch, feed } => Execution {
+                sql,
+                binds,
+                shape: &Shape::Rows,
+                row_limit: None,
+                inserts: false,
+            }
+            .stream(connection, *batch, feed)
+            .map(|()| Some(Outcome::Done)),
             Task::Script => execute::script(connection, sql).map(|()| Some(Outcome::Done)),
             Task::Begin(_) => {
                 run(connection, sql)?;
