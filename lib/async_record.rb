@@ -5,6 +5,7 @@
 
 require_relative "async_record/errors"
 require_relative "async_record/sql"
+require_relative "async_record/values"
 require_relative "async_record/context"
 require_relative "async_record/type"
 require_relative "async_record/dialect"
