@@ -35,6 +35,12 @@ module Support
         @running.update(handles).values
       end
 
+      # Databases made since the last call may go; each server drops its own when it makes the next.
+      # @return [void]
+      def forget_databases
+        @running.each_value(&:forget_databases)
+      end
+
       # Ends what runs.
       # @return [void]
       def close

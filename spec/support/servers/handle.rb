@@ -32,6 +32,8 @@ module Support
         @keeper = Process.spawn(RbConfig.ruby, "--disable-gems", KEEPER, kind, @folder, in: input, pgroup: true)
         input.close
         @owner = Process.pid
+        @used = []
+        @forgotten = []
         @recipe = recipe.new(@folder, tell("create"))
       end
 
@@ -58,6 +60,19 @@ module Support
       # @return [String] rows as lines
       def sql(text, database: Recipe::DATABASE)
         recipe.client(text, database: database)
+      end
+
+      # Makes a database, and drops those that were forgotten in the same breath: it takes some 50 ms.
+      def create(name)
+        recipe.client(recipe.renew(@forgotten, name), database: recipe.system_database)
+        @forgotten = []
+        @used << name
+      end
+
+      # @return [void]
+      def forget_databases
+        @forgotten.concat(@used)
+        @used.clear
       end
 
       # @return [String] a command that takes start, stop, kill, restart, pause, resume as its last word
