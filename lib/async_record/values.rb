@@ -127,7 +127,7 @@ module AsyncRecord
     # @return [String] the bytes as text if they are that, else in hexadecimal
     def to_s
       text = bytes.dup.force_encoding(Encoding::UTF_8)
-      text.valid_encoding? && text.match?(/\A[[:print:]\s]*\z/) ? text : "\\x#{bytes.unpack1('H*')}"
+      text.valid_encoding? && text.match?(/\A[[:print:]\n\t]*\z/) ? text : "\\x#{bytes.unpack1('H*')}"
     end
 
     # @return [String]

@@ -63,6 +63,14 @@ module AsyncRecord
         TYPES
       end
 
+      # (see Dialect#bind)
+      # @raise [RangeError] for a number beyond 64 bits
+      def bind(value)
+        return super unless value.is_a?(Integer) && value.bit_length > 63
+
+        raise RangeError, "#{value} does not fit SQLite's signed 64 bits; store it as text or as a decimal"
+      end
+
       private
 
       def bind_exact(value)
