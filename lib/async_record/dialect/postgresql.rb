@@ -40,6 +40,15 @@ module AsyncRecord
         true
       end
 
+      # Arrays, ranges and spans of time are values of their own here.
+      def bind(value)
+        case value
+        when Array then value.map { |element| bind(element) }
+        when Range, Interval then value
+        else super
+        end
+      end
+
       # One array bind fits every length.
       def pad(values)
         values
