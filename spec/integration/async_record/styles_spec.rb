@@ -162,24 +162,4 @@ RSpec.describe AsyncRecord::Pending do
       expect([values.first, values.last.class]).to eq([1, AsyncRecord::RecordNotFound])
     end
   end
-
-  it "tells subscribers about every statement" do
-    events = []
-    subscription = AsyncRecord.subscribe(:query) { |event| events << event }
-    User.where(id: 1..2).to_a
-    expect { database.query("nonsense") }.to raise_error(AsyncRecord::QueryError)
-    AsyncRecord.unsubscribe(subscription)
-    User.count
-    select, failed = events.last(2)
-    expect([select.binds, select.rows, select.failed?, failed.failed?]).to eq([[1, 2], 2, false, true])
-    expect(select.duration_ms).to be_between(0.001, 5000)
-    expect(select.sql).to start_with("SELECT")
-  end
-
-  it "does not let a subscriber break a query" do
-    subscription = AsyncRecord.subscribe(:query) { raise "mine" }
-    expect { expect(User.count).to eq(2) }.to output(/a subscriber raised RuntimeError: mine/).to_stderr
-  ensure
-    AsyncRecord.unsubscribe(subscription)
-  end
 end
