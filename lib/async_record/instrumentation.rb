@@ -107,7 +107,7 @@ module AsyncRecord
       def notify(subscriber, event)
         subscriber.call(event)
       rescue StandardError => error
-        warn "AsyncRecord: a subscriber raised #{error.class}: #{error.message}"
+        QueryLog.warn("a subscriber raised #{error.class}: #{error.message}")
       end
 
       def request_id

@@ -9,6 +9,7 @@ require_relative "transaction/opening"
 require_relative "transaction/savepoints"
 require_relative "transaction/failure"
 require_relative "transaction/idleness"
+require_relative "transaction/heart"
 require_relative "transaction/thrown_timeouts"
 
 module AsyncRecord
@@ -105,6 +106,12 @@ module AsyncRecord
     # @api private
     def busy?
       @running.positive?
+    end
+
+    # @return [Array<String>] names locked until its end
+    # @api private
+    def advisory_locks
+      @advisory_locks ||= []
     end
 
     # Its request's end is its own.

@@ -32,7 +32,7 @@ module AsyncRecord
                  options = native_options(shape, transaction, left_of(timeout, context))
                  carefully(sql, binds, options, transaction, context)
                end
-      schema.forget if DDL.match?(sql)
+      changed_schema if DDL.match?(sql)
       result
     rescue Error => error
       doubt(error)
@@ -119,7 +119,20 @@ module AsyncRecord
     # @return [Transaction, nil] the one that the running code belongs to
     # @api private
     def transaction_in(context)
-      context[self]
+      context[self] || @pin&.transaction
+    end
+
+    # What a test has everything run on.
+    #
+    # @return [Test::Pin, nil]
+    # @api private
+    attr_reader :pin
+
+    # @param pin [Test::Pin, nil]
+    # @api private
+    def pin=(pin)
+      @pin = pin
+      @simple = pin.nil? && @replicas.nil?
     end
 
     private
@@ -156,6 +169,11 @@ module AsyncRecord
 
       doubt(result)
       raise Complaint.complete(result, self, statement.binds, nil, started)
+    end
+
+    def changed_schema
+      schema.forget
+      pin&.changed_schema
     end
 
     # The table may have been changed from outside.

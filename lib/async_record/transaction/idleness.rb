@@ -71,8 +71,8 @@ module AsyncRecord
           due = (transaction.busy? ? now : transaction.used_at) + limit + GRACE
           return due if due > now
 
-          warn("AsyncRecord: a transaction was rolled back, it had no statement for #{limit} s; " \
-               "it was opened at #{transaction.opened_at || "an unknown line"}")
+          QueryLog.warn("a transaction was rolled back, it had no statement for #{limit} s; " \
+                        "it was opened at #{transaction.opened_at || "an unknown line"}")
           transaction.give_up("it had no statement for #{limit} s")
           nil
         end

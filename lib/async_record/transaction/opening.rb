@@ -63,6 +63,8 @@ module AsyncRecord
 
       def opened(database, options)
         opened_at = Caller.line
+        return database.pin.begin(opened_at) if database.pin
+
         # One that opens after its caller was interrupted would keep every other writer waiting.
         close = ->(id) { new(database, id).rollback { nil } }
         id = database.complete_or_abandon(close) { |pool, sink| pool.begin(sink, options) }

@@ -157,6 +157,21 @@ RSpec.describe AsyncRecord::Pending do
       eventually { database.stats[:busy].zero? }
     end
 
+    it "cancels everything when whoever waits is interrupted" do
+      slow = "(#{endless}) = 1"
+      promised = User.async.where(AsyncRecord.sql(slow)).to_a
+      expect do
+        Timeout.timeout(0.1) { AsyncRecord.gather(-> { User.where(AsyncRecord.sql(slow)).count }, promised, limit: 1) }
+      end.to raise_error(Timeout::Error)
+      eventually { database.stats[:busy].zero? }
+      expect { promised.await }.to raise_error(AsyncRecord::Cancelled)
+    end
+
+    it "has another name for what is no query" do
+      expect(Fastr.all(-> { 1 }, [-> { 2 }], limit: 1)).to eq([1, 2])
+      expect(Fastr.all(-> { raise "no" }, settle: true).first.message).to eq("no")
+    end
+
     it "collects errors when told to" do
       values = AsyncRecord.gather(-> { 1 }, -> { User.find(9) }, settle: true)
       expect([values.first, values.last.class]).to eq([1, AsyncRecord::RecordNotFound])
