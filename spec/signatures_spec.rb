@@ -15,6 +15,7 @@ RSpec.describe "The signatures", if: RBS do
     require "fastr/synchrony"
     require "async_record/migrator"
     require "async_record/cli"
+    require "async_record/test"
     loader = RBS::EnvironmentLoader.new
     loader.add(path: Pathname(File.expand_path("../sig", __dir__)))
     @environment = RBS::Environment.from_loader(loader).resolve_type_names

@@ -25,6 +25,10 @@ module AsyncRecord
     attr_reader :detail
     # @return [String, nil] PostgreSQL's advice
     attr_reader :hint
+    # @return [Array, nil] the statement's bound values, as {AsyncRecord.filter_binds} shows them
+    attr_reader :binds
+    # @return [Float, nil] milliseconds from handing the statement over to the error
+    attr_reader :duration_ms
 
     # @param message [String, nil]
     def initialize(message = nil, sql: nil, code: nil, constraint: nil, detail: nil, hint: nil)
@@ -34,6 +38,27 @@ module AsyncRecord
       @constraint = constraint
       @detail = detail
       @hint = hint
+    end
+
+    # What is known only where the statement was asked for.
+    # @api private
+    def complete(binds:, duration_ms:)
+      @binds = binds
+      @duration_ms = duration_ms
+      self
+    end
+
+    # @param text [String] another message
+    # @return [self]
+    # @api private
+    def reword(text)
+      @text = text
+      self
+    end
+
+    # @return [String]
+    def to_s
+      @text || super
     end
   end
 

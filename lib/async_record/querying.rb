@@ -7,8 +7,8 @@ module AsyncRecord
   # What a model class can be asked.
   module Querying
     DELEGATED = %i[
-      where not or and order reorder limit offset select distinct group having joins lock none using timeout async
-      all find find_by find_by! take take! first first! last last! find_or_create_by
+      where not or and order reorder limit offset select distinct group having joins lock none using primary timeout
+      async all find find_by find_by! take take! first first! last last! find_or_create_by
       find_or_create_by! find_or_initialize_by create create! count sum average minimum maximum pluck pick ids exists?
       any? empty? none? find_each find_in_batches in_batches update_all delete_all destroy_all increment insert_all
       insert_all! upsert_all to_json_bytes explain
@@ -64,6 +64,13 @@ module AsyncRecord
     # @return [Relation] over all rows, or over those of the relation on which the running class method was called
     def relation
       Context[self] || @relation
+    end
+
+    # {AsyncRecord.transaction} on this model's database.
+    #
+    # @return [Object, nil] what the block returns; nil after a {Rollback}
+    def transaction(**options, &block)
+      AsyncRecord.transaction(database: database, **options, &block)
     end
 
     # @return [Integer, Pending] {#count}

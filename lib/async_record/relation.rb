@@ -54,7 +54,7 @@ module AsyncRecord
       @model = model
       @conditions = @havings = @orders = @groups = @join_sources = EMPTY
       @selections = @limit_value = @offset_value = @lock_mode = @transaction = @timeout_value = nil
-      @distinct = @async = @none = false
+      @distinct = @async = @none = @primary = false
       freeze
     end
 
@@ -182,6 +182,13 @@ module AsyncRecord
     # @return [Relation]
     def using(transaction)
       with(:@transaction, transaction)
+    end
+
+    # Reads from the primary where the database has replicas, see {AsyncRecord.using_primary}.
+    #
+    # @return [Relation]
+    def primary
+      with(:@primary, true)
     end
 
     # @param seconds [Numeric, nil] after which a statement of this relation is cancelled

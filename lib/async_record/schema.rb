@@ -140,7 +140,8 @@ module AsyncRecord
 
     def load(name)
       sql, binds = @database.dialect.columns_query(name)
-      columns = @database.await(sql, binds).to_a.map { |row| column(row) }
+      # A replica may not have the table yet.
+      columns = AsyncRecord.using_primary { @database.await(sql, binds) }.to_a.map { |row| column(row) }
       return nil if columns.empty?
 
       @tables[name] = Table.new(name, columns, @database.dialect)
