@@ -8,6 +8,7 @@ require "fastr/completion"
 require "fastr/fork"
 require "fastr/native_loader"
 require "uri"
+require_relative "server"
 
 module AsyncRecord
   # One database and its connections.
@@ -16,6 +17,8 @@ module AsyncRecord
   #   database = AsyncRecord::Database.new("sqlite:db/app.db", size: 4)
   #   database.query("select 1 as one")        # => [{ "one" => 1 }]
   class Database
+    include Server
+
     SCHEMES = {
       "sqlite" => :sqlite, "sqlite3" => :sqlite, "postgres" => :postgresql, "postgresql" => :postgresql,
       "mysql" => :mysql, "mysql2" => :mysql, "mariadb" => :mysql

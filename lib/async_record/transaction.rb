@@ -184,10 +184,10 @@ module AsyncRecord
       leave if open?
     end
 
-    # Calls what waited for the end.
+    # Calls what waited for the end. What is taken back is taken back from its end.
     # @api private
     def run_hooks
-      hooks = @state == :committed ? @after_commit : @after_rollback
+      hooks = @state == :committed ? @after_commit : @after_rollback.reverse!
       hooks.shift.call until hooks.empty?
     end
 
@@ -243,7 +243,7 @@ module AsyncRecord
         statement("ROLLBACK TO #{name}")
         statement("RELEASE #{name}")
       end
-      @after_rollback.slice!(rollbacks..).each(&:call)
+      @after_rollback.slice!(rollbacks..).reverse_each(&:call)
     rescue Error
       nil
     end
