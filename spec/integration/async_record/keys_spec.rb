@@ -6,7 +6,8 @@ RSpec.describe "Primary keys" do
     describe "of several columns" do
       before do
         database.query("create table lines (order_id #{column(:integer)} not null, " \
-                       "number #{column(:integer)} not null, title #{column(:string)}, lock_version #{column(:integer)}, primary key (order_id, number))")
+                       "number #{column(:integer)} not null, title #{column(:string)}, " \
+                       "lock_version #{column(:integer)}, primary key (order_id, number))")
         model("Line", database)
         Line.insert_all!([[1, 1, "a"], [1, 2, "b"], [2, 1, "c"]].map { |o, n, t| { order_id: o, number: n, title: t } })
       end
