@@ -39,12 +39,18 @@ module AsyncRecord
   @databases = {}
   @legacy_table_names = false
   @error_handler = nil
+  @filter_attributes = [/passw/i, /secret/i, /token/i].freeze
 
   class << self
     # Whether a model's default table is named as in 2010: the class name in lower case, singular.
     #
     # @return [Boolean]
     attr_accessor :legacy_table_names
+
+    # What `inspect` of a record does not show, in all models; see {Base.filter_attributes}.
+    #
+    # @return [Array<Symbol, String, Regexp>]
+    attr_accessor :filter_attributes
 
     # @return [Proc, nil] what {on_error} was given
     attr_reader :error_handler
@@ -102,6 +108,19 @@ module AsyncRecord
     # @return [Sql]
     def sql(text, *binds, **named)
       Sql.new(text, binds, named)
+    end
+
+    # Makes user input a literal part of a pattern for LIKE.
+    #
+    # @example
+    #   User.where("name like ? escape '!'", "#{AsyncRecord.sanitize_like(input)}%")
+    # @param text [String]
+    # @param escape [String] one character; say the same in the ESCAPE clause
+    # @return [String]
+    def sanitize_like(text, escape = "!")
+      raise ArgumentError, "escape is one character" unless escape.length == 1
+
+      text.to_s.gsub(/[%_#{Regexp.escape(escape)}]/) { |character| escape + character }
     end
 
     # Runs a block in a transaction: commits at its end, rolls back when it raises. Inside another one it is a

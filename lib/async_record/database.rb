@@ -7,6 +7,7 @@ require "uri"
 require_relative "database/pooling"
 require_relative "database/asking"
 require_relative "database/replicas"
+require_relative "server"
 
 module AsyncRecord
   # One database and its connections.
@@ -17,6 +18,7 @@ module AsyncRecord
   class Database
     include Pooling
     include Asking
+    include Server
 
     SCHEMES = {
       "sqlite" => :sqlite, "sqlite3" => :sqlite, "postgres" => :postgresql, "postgresql" => :postgresql,

@@ -54,6 +54,11 @@ module AsyncRecord
         values
       end
 
+      # (see Dialect#distinct_on?)
+      def distinct_on?
+        true
+      end
+
       # (see SQLite#columns_query)
       def columns_query(table)
         [COLUMNS, [quote(table)]]

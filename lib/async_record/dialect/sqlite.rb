@@ -39,7 +39,7 @@ module AsyncRecord
       end
 
       # One writer at a time: there is no row to lock.
-      def lock_clause(_mode)
+      def lock_clause(_lock)
         ""
       end
 
