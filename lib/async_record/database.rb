@@ -107,6 +107,23 @@ module AsyncRecord
       raise
     end
 
+    # Runs a script: statements without binds, whose rows nobody wants, as servers take them unprepared. What a
+    # migration does goes this way.
+    #
+    # @param transaction [Transaction, nil] nil means the fiber's own, if it has one
+    # @return [void]
+    # @api private
+    def script(sql, transaction: nil)
+      transaction ||= Context[self]
+      transaction&.check_open
+      options = native_options(:rows, transaction, nil)
+      work = -> { complete { |pool, sink| pool.script(sink, sql, options) }.then { NONE } }
+      Instrumentation.active? ? Instrumentation.measure(self, sql, NONE, &work) : work.call
+      nil
+    ensure
+      schema.forget
+    end
+
     # Whether {ask} can be used: on the dispatcher, outside of transactions, while nobody measures statements.
     #
     # @return [Boolean]
@@ -211,6 +228,21 @@ module AsyncRecord
         @pool = nil
       end
       schema.forget
+    end
+
+    # @return [String, nil] SQLite's file; nil for a database in memory or on a server
+    def path
+      return unless dialect.name == :sqlite
+
+      file = url.sub(%r{\Asqlite3?:(?://)?}, "").sub(/\?.*\z/, "")
+      file unless file.empty? || file.start_with?(":memory:")
+    end
+
+    # @param options [Hash] that differ
+    # @return [Database] the same database with connections of its own
+    # @api private
+    def twin(**options)
+      self.class.new(url, **@options, **options)
     end
 
     # @return [String] without the password
