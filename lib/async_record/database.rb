@@ -239,9 +239,9 @@ module AsyncRecord
     end
 
     # @param options [Hash] that differ
-    # @return [Database] the same database with connections of its own
+    # @return [Database] the same database, or another of the same server, with connections of its own
     # @api private
-    def twin(**options)
+    def twin(url: self.url, **options)
       self.class.new(url, **@options, **options)
     end
 

@@ -16,22 +16,30 @@ module AsyncRecord
       COMMENT = %r{--[^\n]*(?:\n|\z)|/\*.*?\*/}m
       WORD = /[^\s()'"`\[,]+/
       TOKEN = Regexp.union(STRING, NAME, /,/)
-      private_constant :STRING, :NAME, :GROUP, :COMMENT, :WORD, :TOKEN
+      # Parentheses behind these belong to no word.
+      KEYWORDS = /\A(?:CHECK|AS|KEY|UNIQUE|IN|DEFAULT)\z/i
+      private_constant :STRING, :NAME, :GROUP, :COMMENT, :WORD, :TOKEN, :KEYWORDS
 
       module_function
 
+      # @param calls [Boolean] whether a word and the parentheses right behind it are one token, as in `VARCHAR(40)`
       # @return [Array<String>]
       # @raise [MigrationError]
-      def of(text)
+      def of(text, calls: true)
         scanner = StringScanner.new(text)
         tokens = []
         until scanner.eos?
           next if scanner.skip(/\s+/) || scanner.skip(COMMENT)
 
-          tokens << (scanner.scan(TOKEN) || scanner.scan(GROUP) || scanner.scan(WORD) ||
-                     raise(MigrationError, "cannot read this definition: #{text[0, 120]}"))
+          token = scanner.scan(TOKEN) || scanner.scan(GROUP) || word(scanner, calls)
+          tokens << (token || raise(MigrationError, "cannot read this definition: #{text[0, 120]}"))
         end
         tokens
+      end
+
+      def word(scanner, calls)
+        word = scanner.scan(WORD)
+        calls && word && !word.match?(KEYWORDS) && scanner.check(/\(/) ? "#{word}#{scanner.scan(GROUP)}" : word
       end
 
       # @return [String] the name without its quotes
@@ -46,7 +54,7 @@ module AsyncRecord
       # @return [String] tokens as text again
       def join(tokens)
         tokens.each_with_object(+"") do |token, text|
-          text << " " unless text.empty? || token == "," || (token.start_with?("(") && text.match?(/\A\w+\z/))
+          text << " " unless text.empty? || token == ","
           text << token
         end
       end
@@ -175,7 +183,7 @@ module AsyncRecord
 
       # @param sql [String]
       def initialize(sql)
-        tokens = Tokens.of(sql)
+        tokens = Tokens.of(sql, calls: false)
         at = tokens.index { |token| token.start_with?("(") }
         raise MigrationError, "cannot read this table: #{sql[0, 120]}" unless at
 
@@ -207,6 +215,12 @@ module AsyncRecord
       def remove_constraint(name, *body)
         item = @items.find { |tokens| !column?(tokens) && constraint?(tokens, name, body) }
         item ? !@items.delete(item).nil? : false
+      end
+
+      # @return [String] one column a line
+      def pretty
+        "#{Tokens.join(@head)} (\n#{@items.map { |item| "  #{Tokens.join(item)}" }.join(",\n")}\n)" \
+          "#{" #{Tokens.join(@tail)}" if @tail.any?}"
       end
 
       # @return [String]

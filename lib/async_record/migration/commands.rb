@@ -43,7 +43,7 @@ module AsyncRecord
         return command(:drop_table, [name], own) unless block
 
         table = collect { create_table(name, **options.reject { |key, _| own.key?(key) }, &block) }.first
-        command(:drop_table, table[1], own)
+        command(:drop_table, table[1], table[2].merge(own))
       end
 
       # @return [void]
@@ -51,7 +51,7 @@ module AsyncRecord
         return drop_table(table_name || join_table_name(one, other), **options) unless block
 
         table = collect { create_join_table(one, other, table_name: table_name, &block) }.first
-        command(:drop_table, table[1], options.slice(:if_exists, :force))
+        command(:drop_table, table[1], table[2].merge(options.slice(:if_exists, :force)))
       end
 
       # @return [void]

@@ -40,7 +40,7 @@ module AsyncRecord
       end
 
       # @return [Array<String>]
-      def drop_table(name, if_exists: false, force: false)
+      def drop_table(name, _definition = nil, if_exists: false, force: false, **_options)
         ["DROP TABLE #{'IF EXISTS ' if if_exists}#{quote(name)}#{cascade(force)}"]
       end
 

@@ -42,7 +42,7 @@ module AsyncRecord
         end
 
         def drop_table(arguments, options)
-          return [:create_table, arguments, options.slice(:comment, :options)] if arguments.size > 1
+          return [:create_table, arguments, options.reject { |key, _| %i[if_exists force].include?(key) }] if arguments.size > 1
 
           refuse("drop_table #{arguments.first.inspect} can be undone only if its block says what the table was")
         end
