@@ -147,7 +147,7 @@ module AsyncRecord
       target.database
     end
 
-    # The application says where the database is; a URL on the command line needs none.
+    # The application says where the database is.
     def boot
       return if @booted
 

@@ -14,6 +14,7 @@ require_relative "migration/inverse"
 require_relative "migration/limits"
 require_relative "migration/executor"
 require_relative "migration/commands"
+require_relative "migration/helpers"
 require_relative "migration/table_change"
 
 module AsyncRecord
@@ -88,6 +89,7 @@ module AsyncRecord
     end
 
     include Commands
+    include Helpers
 
     # @param database [Database]
     # @param out [#puts, nil] gets the statements instead of the database when given
@@ -194,9 +196,7 @@ module AsyncRecord
     def run_written(direction)
       return public_send(direction) if respond_to?(direction)
 
-      if direction == :down
-        raise IrreversibleMigration, "#{self.class.name&.split('::')&.last || 'it'} has `up` but no `down`; write `down`"
-      end
+      raise IrreversibleMigration, "it has `up` but no `down`; write `down`" if direction == :down
 
       raise MigrationError, "it has neither `change` nor `up`"
     end

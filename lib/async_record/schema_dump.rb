@@ -67,8 +67,8 @@ module AsyncRecord
       end
       return if empty?
 
-      raise MigrationError, "the database has tables already; a schema is loaded into an empty one: fastr db reset, or " \
-                            "fastr db drop and fastr db setup"
+      raise MigrationError, "the database has tables already; a schema is loaded into an empty one: fastr db reset, " \
+                            "or fastr db drop and fastr db setup"
     end
 
     # Sorted from the last digit on, new lines of two branches fall in different places, and git merges them.
@@ -78,7 +78,9 @@ module AsyncRecord
       rows = query("SELECT version FROM #{VERSIONS}").map { |row| row["version"].to_s }
       lines = rows.sort_by { |version| [version.reverse, version] }
                   .map { |version| "INSERT INTO #{VERSIONS} (version) VALUES (#{literal(version)});" }
-      lines.unshift("-- Which migrations ran, sorted from the last digit on so that branches merge.").join("\n") if rows.any?
+      return if lines.empty?
+
+      ["-- Which migrations ran, sorted from the last digit on so that branches merge.", *lines].join("\n")
     end
 
     def query(sql, *binds)

@@ -166,7 +166,7 @@ module AsyncRecord
 
         gone = (known - real).first(5).map { |line| "- #{line.strip}" }
         come = (real - known).first(5).map { |line| "+ #{line.strip}" }
-        ["#{target.relative_schema} is not what the database has (fastr db dump, if the database is right):", *gone, *come]
+        ["#{target.relative_schema} is not what the database has (if that is right: fastr db dump)", *gone, *come]
       end
     end
     private_constant :Commands

@@ -9,7 +9,8 @@ module AsyncRecord
   class CLI
     # Writes one migration.
     class Generator
-      FIELD = /\A(?<name>[a-z_]\w*)(?::(?<type>\w+)(?:\{(?<size>[\d,.-]+)\})?(?<required>!)?)?(?::(?<index>uniq|index))?\z/i
+      FIELD = /\A(?<name>[a-z_]\w*)(?::(?<type>\w+)(?:\{(?<size>[\d,.-]+)\})?(?<required>!)?)?
+               (?::(?<index>uniq|index))?\z/xi
       REFERENCES = %w[references belongs_to].freeze
       private_constant :FIELD, :REFERENCES
 
@@ -21,7 +22,7 @@ module AsyncRecord
       end
 
       # @param name [String]
-      # @param fields [Array<String>] "title", "body:text!", "price:decimal{10,2}", "email:string:uniq", "user:references"
+      # @param fields [Array<String>] such as "title", "body:text!", "price:decimal{10,2}", "email:string:uniq"
       # @return [String] the path below the root
       # @raise [Error] for a name or field that cannot be
       def write(name, fields)
@@ -50,8 +51,8 @@ module AsyncRecord
         type = found && (found[:type] || "string")
         return found if found && (REFERENCES.include?(type) || Migration::TableDefinition::TYPES.include?(type.to_sym))
 
-        raise Error, "a field is name:type, as in title:string!, price:decimal{10,2}, email:string:uniq, user:references; " \
-                     "not #{text.inspect}"
+        raise Error, "a field is name:type, as in title:string!, price:decimal{10,2}, email:string:uniq, " \
+                     "user:references; not #{text.inspect}"
       end
 
       # Now, or one past the newest file when several are written within a second.

@@ -82,8 +82,9 @@ module AsyncRecord
       end
 
       def refuse(what, dialect, nearest)
-        raise MigrationError, "#{DATABASES.fetch(dialect.name)} has no #{what.is_a?(Symbol) ? "type #{what}" : what}; " \
-                              "the nearest that works there is #{nearest}"
+        what = "type #{what}" if what.is_a?(Symbol)
+        raise MigrationError, "#{DATABASES.fetch(dialect.name)} has no #{what}; the nearest that works there is " \
+                              "#{nearest}"
       end
 
       def integer(type, options, dialect)
@@ -145,7 +146,8 @@ module AsyncRecord
 
         refuse("array of #{type}", dialect, "json")
       end
-      private_class_method :word, :name_of, :refuse, :integer, :enum, :large, :datetime, :size, :string_size, :unsigned, :array
+      private_class_method :word, :name_of, :refuse, :integer, :enum, :large, :datetime, :size, :string_size, :unsigned,
+                           :array
     end
     private_constant :ColumnType
 

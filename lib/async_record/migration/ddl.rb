@@ -4,6 +4,7 @@
 # command; each returns statements and runs none. A change that needs the present definition asks its reader for it.
 
 require "digest"
+require_relative "ddl/constraints"
 
 module AsyncRecord
   class Migration
@@ -12,11 +13,7 @@ module AsyncRecord
       # A statement that must not run inside a transaction, and the one that clears up when it fails.
       Outside = Struct.new(:sql, :repair)
 
-      ON = {
-        cascade: "CASCADE", nullify: "SET NULL", set_null: "SET NULL", restrict: "RESTRICT", no_action: "NO ACTION",
-        set_default: "SET DEFAULT"
-      }.freeze
-      private_constant :ON
+      include Constraints
 
       # @param dialect [Dialect]
       # @param reader [#call] SQL and binds in, rows out
@@ -30,7 +27,8 @@ module AsyncRecord
       end
 
       # @return [Array<String>]
-      def create_table(name, definition, if_not_exists: false, force: false, comment: nil, options: nil, temporary: false)
+      def create_table(name, definition, if_not_exists: false, force: false, comment: nil, options: nil,
+                       temporary: false)
         parts = table_parts(name, definition)
         head = "CREATE #{'TEMPORARY ' if temporary}TABLE #{'IF NOT EXISTS ' if if_not_exists}#{quote(name)}"
         table = "#{head} (#{parts.join(', ')})#{table_options(comment, options)}"
@@ -83,39 +81,6 @@ module AsyncRecord
       # @return [Array<String, Outside>]
       def remove_index(table, columns = nil, name: nil, if_exists: false, **_options)
         ["DROP INDEX #{'IF EXISTS ' if if_exists}#{quote(name || index_name(table, columns))}"]
-      end
-
-      # @return [Array<String>]
-      def add_foreign_key(table, to_table, **options)
-        ["ALTER TABLE #{quote(table)} ADD #{foreign_key_sql(table, to_table, **options)}"]
-      end
-
-      # @return [Array<String>]
-      def remove_foreign_key(table, to_table = nil, if_exists: false, **options)
-        name = foreign_key_name(table, to_table, options)
-        ["ALTER TABLE #{quote(table)} DROP CONSTRAINT #{'IF EXISTS ' if if_exists}#{quote(name)}"]
-      end
-
-      # @return [Array<String>] where constraints are never added without looking at the rows, nothing
-      def validate_foreign_key(_table, _to_table = nil, **_options)
-        []
-      end
-
-      # (see #validate_foreign_key)
-      def validate_check_constraint(_table, _condition = nil, **_options)
-        []
-      end
-
-      # @return [Array<String>]
-      def add_check_constraint(table, condition, name: nil, validate: true)
-        name ||= check_name(table, condition)
-        ["ALTER TABLE #{quote(table)} ADD #{check_sql(name, condition)}#{not_valid(validate)}"]
-      end
-
-      # @return [Array<String>]
-      def remove_check_constraint(table, condition = nil, name: nil, if_exists: false, **_options)
-        name ||= check_name(table, condition)
-        ["ALTER TABLE #{quote(table)} DROP CONSTRAINT #{'IF EXISTS ' if if_exists}#{quote(name)}"]
       end
 
       # PostgreSQL's alone; the others say what to do instead.
@@ -232,48 +197,6 @@ module AsyncRecord
         options[:values].map { |value| literal(value) }.join(", ")
       end
 
-      def check_sql(name, condition)
-        "#{"CONSTRAINT #{quote(name)} " if name}CHECK (#{condition})"
-      end
-
-      def not_valid(_validate)
-        ""
-      end
-
-      def foreign_key_sql(table, to_table, column: nil, primary_key: "id", name: nil, on_delete: nil, on_update: nil,
-                          validate: true, deferrable: nil)
-        columns = Array(column || "#{Inflector.singularize(to_table.to_s)}_id")
-        name ||= short("fk_#{table}_#{columns.join('_')}")
-        "CONSTRAINT #{quote(name)} FOREIGN KEY (#{list(columns)}) REFERENCES #{quote(to_table)} (#{list(primary_key)})" \
-          "#{action('DELETE', on_delete)}#{action('UPDATE', on_update)}#{deferred(deferrable)}#{not_valid(validate)}"
-      end
-
-      def foreign_key_name(table, to_table, options)
-        return options[:name] if options[:name]
-
-        columns = Array(options[:column] || (to_table && "#{Inflector.singularize(to_table.to_s)}_id"))
-        raise MigrationError, "say which foreign key of #{table}: to_table, column: or name:" if columns.empty?
-
-        short("fk_#{table}_#{columns.join('_')}")
-      end
-
-      def action(event, what)
-        return "" unless what
-
-        words = ON.fetch(what.to_sym) do
-          raise MigrationError, "on_#{event.downcase}: is one of #{ON.keys.join(', ')}, not #{what.inspect}"
-        end
-        " ON #{event} #{words}"
-      end
-
-      def deferred(mode)
-        case mode
-        when nil, false then ""
-        when :deferred then " DEFERRABLE INITIALLY DEFERRED"
-        else " DEFERRABLE"
-        end
-      end
-
       def index_sql(table, columns, name, options)
         "CREATE #{'UNIQUE ' if options[:unique]}INDEX #{'IF NOT EXISTS ' if options[:if_not_exists]}#{quote(name)} " \
           "ON #{quote(table)} (#{columns.map { |column| index_column(column, options) }.join(', ')})" \
@@ -298,12 +221,6 @@ module AsyncRecord
 
         words = Array(columns).map { |column| column.to_s.gsub(/\W+/, "_") }
         short("index_#{table}_on_#{words.join('_and_')}")
-      end
-
-      def check_name(table, condition)
-        raise MigrationError, "say which check of #{table}: its condition or name:" unless condition
-
-        short("chk_#{table}_#{Digest::SHA256.hexdigest(condition.to_s)[0, 10]}")
       end
 
       # A name that would be too long ends in a digest, so that two do not become the same.

@@ -37,12 +37,14 @@ module AsyncRecord
           raise IrreversibleMigration, message
         end
 
-        def create_table(arguments, _options)
-          [:drop_table, arguments.first(1), {}]
+        # What is not needed on the way down is kept: a `revert` may turn it around once more.
+        def create_table(arguments, options)
+          [:drop_table, arguments, options.reject { |key, _| key == :force }]
         end
 
         def drop_table(arguments, options)
-          return [:create_table, arguments, options.reject { |key, _| %i[if_exists force].include?(key) }] if arguments.size > 1
+          options = options.reject { |key, _| %i[if_exists force].include?(key) }
+          return [:create_table, arguments, options] if arguments.size > 1
 
           refuse("drop_table #{arguments.first.inspect} can be undone only if its block says what the table was")
         end
@@ -52,14 +54,14 @@ module AsyncRecord
           [:block, arguments, options]
         end
 
-        def add_column(arguments, _options)
-          [:remove_column, arguments.first(2), {}]
+        def add_column(arguments, options)
+          [:remove_column, arguments, options]
         end
 
         def remove_column(arguments, options)
           return [:add_column, arguments, options.reject { |key, _| key == :if_exists }] if arguments.size > 2
 
-          refuse("remove_column #{arguments[0].inspect}, #{arguments[1].inspect} can be undone only if it names the type")
+          refuse("remove_column #{arguments.map(&:inspect).join(', ')} can be undone only if it names the type")
         end
 
         def rename_column((table, from, to), _options)
@@ -96,7 +98,8 @@ module AsyncRecord
 
         def turned(command, arguments)
           *names, value = arguments
-          return [*names, { from: value[:to], to: value[:from] }] if value.is_a?(Hash) && value.key?(:from) && value.key?(:to)
+          both = value.is_a?(Hash) && value.key?(:from) && value.key?(:to)
+          return [*names, { from: value[:to], to: value[:from] }] if both
 
           refuse("#{command} #{names.map(&:inspect).join(', ')} can be undone only if it says from: and to:")
         end
@@ -108,7 +111,7 @@ module AsyncRecord
         end
 
         def add_index(arguments, options)
-          [:remove_index, arguments, options.slice(:name, :concurrently)]
+          [:remove_index, arguments, options]
         end
 
         def remove_index(arguments, options)
@@ -118,7 +121,7 @@ module AsyncRecord
         end
 
         def add_foreign_key(arguments, options)
-          [:remove_foreign_key, arguments, options.slice(:name, :column)]
+          [:remove_foreign_key, arguments, options]
         end
 
         def remove_foreign_key(arguments, options)
@@ -133,7 +136,7 @@ module AsyncRecord
         alias validate_check_constraint validate_foreign_key
 
         def add_check_constraint(arguments, options)
-          [:remove_check_constraint, arguments, options.slice(:name)]
+          [:remove_check_constraint, arguments, options]
         end
 
         def remove_check_constraint(arguments, options)

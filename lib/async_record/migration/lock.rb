@@ -55,7 +55,7 @@ module AsyncRecord
 
       def holder
         case @database.dialect.name
-        when :postgresql then "select pid, query from pg_stat_activity join pg_locks using (pid) where locktype = 'advisory'"
+        when :postgresql then "select pid from pg_locks where locktype = 'advisory'"
         when :mysql then "select is_used_lock('#{key}') is its connection's id"
         else "lsof #{lock_path}"
         end
@@ -66,18 +66,18 @@ module AsyncRecord
       end
 
       # A lock that is tried does not wait inside the server: CREATE INDEX CONCURRENTLY would wait for the waiting one.
-      def with_connection
+      def with_connection(&block)
         own = @database.twin(**IDLE)
         Transaction.run(own) do
           own.script("SET LOCAL idle_in_transaction_session_timeout = 0") if postgresql?
           attempt { [true, 1].include?(own.await(try_sql).to_a.first["locked"]) }
-          held(own) { yield }
+          held(own, &block)
         end
       ensure
         own&.close
       end
 
-      # The block runs outside the lock's transaction, which belongs to another database object anyway.
+      # The block is no part of the lock's transaction, which belongs to another database object.
       def held(own)
         result = yield
         own.await("SELECT RELEASE_LOCK('#{key}')") unless postgresql?

@@ -19,8 +19,8 @@ module AsyncRecord
       BLOCK_COMMENT = %r{/\*.*?\*/}m
       DOLLAR = /\$(?:[A-Za-z_]\w*)?\$/
       # Only these have a body with semicolons.
-      ROUTINE = /\ACREATE\s+(?:OR\s+REPLACE\s+)?(?:DEFINER\s*=\s*\S+\s+)?(?:TEMP(?:ORARY)?\s+|CONSTRAINT\s+|AGGREGATE\s+)?
-                 (?:TRIGGER|PROCEDURE|FUNCTION|EVENT)\b/xi
+      ROUTINE = /\ACREATE\s+(?:OR\s+REPLACE\s+)?(?:DEFINER\s*=\s*\S+\s+)?
+                 (?:TEMP(?:ORARY)?\s+|CONSTRAINT\s+|AGGREGATE\s+)?(?:TRIGGER|PROCEDURE|FUNCTION|EVENT)\b/xi
       # END of these is no END of a body.
       LOOPS = /\s+(?:IF|LOOP|WHILE|REPEAT|FOR)\b/i
       private_constant :DOWN, :UP, :NO_TRANSACTION, :STRING, :ESCAPE_STRING, :NAME, :LINE_COMMENT, :BLOCK_COMMENT,

@@ -36,7 +36,7 @@ module AsyncRecord
         raise failure(error)
       rescue StandardError, ScriptError
         forgive
-        @out.puts("#{@script} #{@direction} failed#{kept}")
+        @out.puts("#{@script} #{@direction} failed#{kept}") unless nothing_kept?
         raise
       ensure
         @database.schema.forget
@@ -134,8 +134,8 @@ module AsyncRecord
       def advice(error)
         return "" unless error.is_a?(QueryError) && ["55P03", 1205, "1205"].include?(error.code)
 
-        "; others use the table and did not let go within #{klass.lock_timeout} s: run it again at a quieter time, or " \
-          "say a longer lock_timeout in the migration's class"
+        "; others use the table and did not let go within #{klass.lock_timeout} s: run it again at a quieter time, " \
+          "or say a longer lock_timeout in the migration's class"
       end
 
       def kept

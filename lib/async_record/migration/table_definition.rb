@@ -47,8 +47,8 @@ module AsyncRecord
       # @return [void]
       def column(name, type, **options)
         unless type.is_a?(String) || TYPES.include?(type) || type == :primary_key
-          raise MigrationError, "there is no column type #{type.inspect}; there are #{TYPES.join(', ')}, and any other " \
-                                "as a String"
+          raise MigrationError, "there is no column type #{type.inspect}; there are #{TYPES.join(', ')}, and any " \
+                                "other as a String"
         end
 
         index = options.delete(:index)

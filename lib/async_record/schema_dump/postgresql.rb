@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# Owns PostgreSQL's schema file, of the current schema: extensions, types, sequences, functions, tables, indexes, foreign
-# keys, views, triggers, comments, each as the server itself writes it. It needs no pg_dump, whose output changes with
-# its version. Refuses roles, grants, policies and composite types: who has them dumps with pg_dump.
+# Owns PostgreSQL's schema file, of the current schema: extensions, types, sequences, functions, tables, indexes,
+# foreign keys, views, triggers, comments, each as the server itself writes it. It needs no pg_dump, whose output
+# changes with its version. Refuses roles, grants, policies and composite types: who has them dumps with pg_dump.
 
 require_relative "postgresql_catalog"
 
@@ -31,9 +31,13 @@ module AsyncRecord
       def sections
         @answers = nil
         before, after = ask(:FUNCTIONS).partition { |row| !row["needs_table"] }
-        early = before.any? ? ["SET check_function_bodies = off;", *functions(before), "RESET check_function_bodies;"] : []
-        [*extensions, *types, *sequences, *early, *tables, *functions(after), foreign_keys, *views, *triggers, owners,
-         comments]
+        [*extensions, *types, *sequences, *unchecked(functions(before)), *tables, *functions(after), foreign_keys,
+         *views, *triggers, owners, comments]
+      end
+
+      # Bodies may name tables that come later.
+      def unchecked(statements)
+        statements.empty? ? [] : ["SET check_function_bodies = off;", *statements, "RESET check_function_bodies;"]
       end
 
       def extensions
@@ -145,7 +149,8 @@ module AsyncRecord
 
       def comments
         lines(ask(:COMMENTS).map do |row|
-          object = row["column"] ? "COLUMN #{quote(row['table'])}.#{quote(row['column'])}" : "TABLE #{quote(row['table'])}"
+          table = quote(row["table"])
+          object = row["column"] ? "COLUMN #{table}.#{quote(row['column'])}" : "TABLE #{table}"
           "COMMENT ON #{object} IS #{literal(row['comment'])}"
         end)
       end

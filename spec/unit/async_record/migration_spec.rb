@@ -101,10 +101,19 @@ RSpec.describe AsyncRecord::Migration do
     "drop_table" => [-> { drop_table(:a, id: false) { |t| t.text :b } }, ['CREATE TABLE "a" ("b" TEXT)']],
     "add_reference" => [-> { add_reference :a, :user },
                         ['DROP INDEX "index_a_on_user_id"', 'ALTER TABLE "a" DROP COLUMN "user_id"']],
+    "rename_index" => [-> { rename_index :a, "x", "y" }, ['DROP INDEX "y"', 'CREATE INDEX "x" ON a (b)']],
+    "remove_reference" => [-> { remove_reference :a, :user },
+                           ['ALTER TABLE "a" ADD COLUMN "user_id" BIGINT',
+                            'CREATE INDEX "index_a_on_user_id" ON "a" ("user_id")']],
+    "create_join_table" => [-> { create_join_table :b, :a }, ['DROP TABLE "a_b"']],
+    "change_table" => [-> { change_table(:a) { |t| t.string :b } }, ['ALTER TABLE "a" DROP COLUMN "b"']],
+    "revert" => [-> { revert { create_table(:a, id: false) { |t| t.text :b } } },
+                            ['CREATE TABLE "a" ("b" TEXT)']],
     "reversible" => [-> { reversible { |way| way.down { execute "select 'down'" } } }, ["select 'down'"]]
   }.each do |what, (change, undone)|
     it "undoes #{what}" do
-      expect(sql_of(:down, &change)).to eq(undone)
+      database.answer(/type = 'index'/, ["sql"], ["CREATE INDEX \"y\" ON a (b)"])
+      expect(sql_of(:down, &change).grep_v(/sqlite_master/)).to eq(undone)
     end
   end
 
@@ -120,10 +129,21 @@ RSpec.describe AsyncRecord::Migration do
     "execute" => -> { execute "update a set b = 1" },
     "drop_table without its block" => -> { drop_table :a },
     "remove_column without its type" => -> { remove_column :a, :b },
+    "drop_enum without its values" => -> { drop_enum :mood },
+    "add_enum_value" => -> { add_enum_value :mood, "new" },
+    "change_column" => -> { change_column :a, :b, :text },
+    "change_column_default without from and to" => -> { change_column_default :a, :b, 1 },
+    "remove_foreign_key by name alone" => -> { remove_foreign_key :a, name: "x" },
+    "remove_check_constraint by name alone" => -> { remove_check_constraint :a, name: "x" },
     "remove_index by name alone" => -> { remove_index :a, name: "x" }
   }.each do |what, change|
     it "refuses to undo #{what}, before anything is undone" do
-      expect { sql_of(:down, &change) }.to raise_error(AsyncRecord::IrreversibleMigration)
+      both = proc do
+        instance_exec(&change)
+        add_column :a, :later, :string
+      end
+      command = what[/\A\w+/]
+      expect { sql_of(:down, &both) }.to raise_error(AsyncRecord::IrreversibleMigration, /\A#{command} /)
       expect(database.sql).to be_empty
     end
   end
@@ -160,5 +180,196 @@ RSpec.describe AsyncRecord::Migration do
     expect(sql).to eq(['ALTER TABLE "a""; drop" ADD COLUMN "b""" VARCHAR DEFAULT \'\'\'); drop table a; --\''])
     mysql = sql_of(on: FakeDatabase.new("mysql://h/d")) { add_column :a, :b, :string, default: "\\'; drop" }
     expect(mysql.first).to end_with("DEFAULT '\\\\''; drop'")
+  end
+
+  def postgresql(&body)
+    sql_of(on: FakeDatabase.new("postgres://h/d"), &body)
+  end
+
+  def mysql(&body)
+    sql_of(on: FakeDatabase.new("mysql://h/d"), &body)
+  end
+
+  it "makes tables with composite keys, options, comments" do
+    body = proc do
+      create_table(:a, primary_key: %i[b c], comment: "it's", options: "X=1", if_not_exists: true) do |t|
+        t.integer :b, comment: "key"
+        t.bigint :c
+      end
+    end
+    expect(sql_of(&body)).to eq(['CREATE TABLE IF NOT EXISTS "a" ("b" INTEGER, "c" BIGINT, PRIMARY KEY ("b", "c")) X=1'])
+    expect(postgresql(&body)).to eq(
+      ['CREATE TABLE IF NOT EXISTS "a" ("b" integer, "c" bigint, PRIMARY KEY ("b", "c")) X=1',
+       'COMMENT ON TABLE "a" IS \'it\'\'s\'', 'COMMENT ON COLUMN "a"."b" IS \'key\'']
+    )
+    expect(mysql(&body)).to eq(
+      ["CREATE TABLE IF NOT EXISTS `a` (`b` INT COMMENT 'key', `c` BIGINT, PRIMARY KEY (`b`, `c`)) X=1 COMMENT = 'it''s'"]
+    )
+  end
+
+  it "fills uuid keys by the database" do
+    expect(postgresql { create_table :a, id: :uuid })
+      .to eq(['CREATE TABLE "a" ("id" uuid PRIMARY KEY NOT NULL DEFAULT (gen_random_uuid()))'])
+    expect(mysql { create_table :a, id: :uuid })
+      .to eq(["CREATE TABLE `a` (`id` CHAR(36) PRIMARY KEY NOT NULL DEFAULT (uuid()))"])
+  end
+
+  it "replaces a table by force" do
+    expect(postgresql { create_table :a, id: false, force: :cascade }.first).to eq('DROP TABLE IF EXISTS "a" CASCADE')
+    expect(sql_of { create_table :a, force: true }.first).to eq('DROP TABLE IF EXISTS "a"')
+  end
+
+  it "knows PostgreSQL's types" do
+    sql = postgresql do
+      change_table(:a) do |t|
+        t.string :b, array: true, default: %w[x y]
+        t.bit :c, limit: 3
+        t.bit_varying :d
+        t.interval :e
+        t.enum :f, enum_type: :mood
+        t.datetime :g, precision: 3
+        t.integer :h, limit: 2
+        t.column :i, "vector(3)"
+      end
+    end
+    expect(sql.map { |one| one[/ADD COLUMN (.*)/, 1] }).to eq(
+      ['"b" varchar[] DEFAULT ARRAY[\'x\', \'y\']::varchar[]', '"c" bit(3)', '"d" bit varying', '"e" interval',
+       '"f" "mood"', '"g" timestamptz(3)', '"h" smallint', '"i" vector(3)']
+    )
+  end
+
+  it "knows MySQL's types" do
+    sql = mysql do
+      change_table(:a) do |t|
+        t.bigint :b, unsigned: true
+        t.enum :c, values: ["x", "it's"]
+        t.text :d, size: :medium
+        t.blob :e, limit: 100
+        t.integer :f, limit: 1
+        t.json :g, default: {}
+        t.datetime :h, default: AsyncRecord.sql("current_timestamp")
+        t.string :i, collation: "utf8mb4_bin"
+      end
+    end
+    expect(sql.map { |one| one[/ADD COLUMN (.*)/, 1] }).to eq(
+      ["`b` BIGINT UNSIGNED", "`c` ENUM('x', 'it''s')", "`d` MEDIUMTEXT", "`e` TINYBLOB", "`f` TINYINT",
+       "`g` JSON DEFAULT ('{}')", "`h` DATETIME(6) DEFAULT CURRENT_TIMESTAMP(6)", "`i` VARCHAR(255) COLLATE utf8mb4_bin"]
+    )
+  end
+
+  {
+    "inet on SQLite" => [:sql_of, -> { add_column :a, :b, :inet }, /SQLite has no type inet; .*string, limit: 43/],
+    "ranges on MySQL" => [:mysql, -> { add_column :a, :b, :daterange }, /MySQL has no type daterange; .*two columns/],
+    "arrays on MySQL" => [:mysql, -> { add_column :a, :b, :string, array: true }, /no array of string; .*json/],
+    "unsigned on PostgreSQL" => [:postgresql, -> { add_column :a, :b, :integer, unsigned: true },
+                                 /PostgreSQL has no unsigned integer; .*bigint/],
+    "tinyint on PostgreSQL" => [:postgresql, -> { add_column :a, :b, :tinyint }, /no type tinyint; .*smallint/],
+    "enum types on SQLite" => [:sql_of, -> { create_enum :a, %w[b] }, /create_enum works on PostgreSQL only; .*values:/],
+    "an enum without values" => [:sql_of, -> { add_column :a, :b, :enum }, /enum needs values:/],
+    "partial indexes on MySQL" => [:mysql, -> { add_index :a, :b, where: "c" }, /no partial index; the nearest/],
+    "a virtual column on PostgreSQL" => [:postgresql, -> { add_column :a, :b, :text, as: "c", stored: false },
+                                         /stored generated columns only/],
+    "an integer of 9 bytes" => [:sql_of, -> { add_column :a, :b, :integer, limit: 9 }, /1 to 8 bytes/],
+    "on_delete without sense" => [:sql_of, -> { create_table(:a) { |t| t.foreign_key :b, on_delete: :explode } },
+                                  /on_delete: is one of cascade/],
+    "an order that is SQL" => [:sql_of, -> { add_index :a, :b, order: "desc); drop" }, /ordered :asc or :desc/],
+    "an index method that is SQL" => [:postgresql, -> { add_index :a, :b, using: "gin (c)" }, /built using: btree/]
+  }.each do |what, (method, body, message)|
+    it "refuses #{what} and says what works" do
+      expect { send(method, &body) }.to raise_error(AsyncRecord::MigrationError, message)
+    end
+  end
+
+  it "knows the indexes of each database" do
+    expect(postgresql do
+      add_index :a, %i[b c], using: :gin, order: { c: :desc }, include: :d, where: "b > 1", nulls_not_distinct: true
+      add_index :a, AsyncRecord.sql("lower(b)"), name: "x", opclass: :text_pattern_ops
+    end).to eq(
+      ['CREATE INDEX "index_a_on_b_and_c" ON "a" USING gin ("b", "c" DESC) INCLUDE ("d") NULLS NOT DISTINCT WHERE b > 1',
+       'CREATE INDEX "x" ON "a" ((lower(b)) "text_pattern_ops")']
+    )
+    expect(mysql do
+      add_index :a, :b, concurrently: true, length: 10, order: :desc
+      add_index :a, :c, type: :fulltext
+      remove_index :a, :b
+    end).to eq(["CREATE INDEX `index_a_on_b` ON `a` (`b`(10) DESC) ALGORITHM=INPLACE LOCK=NONE",
+                "CREATE FULLTEXT INDEX `index_a_on_c` ON `a` (`c`)", "DROP INDEX `index_a_on_b` ON `a`"])
+    expect(sql_of { add_index :a, :b, concurrently: true }).to eq(['CREATE INDEX "index_a_on_b" ON "a" ("b")'])
+  end
+
+  it "shortens names that would be too long, and keeps them apart" do
+    names = %w[x y].map do |letter|
+      sql_of { add_index :"#{'table' * 8}", %W[#{'column' * 5}#{letter}] }.first[/INDEX "(\w+)"/, 1]
+    end
+    expect(names.map(&:bytesize)).to eq([63, 63])
+    expect(names.uniq.size).to eq(2)
+  end
+
+  it "changes columns on PostgreSQL" do
+    sql = postgresql do
+      change_column :a, :b, :integer, using: "b::integer", null: false, default: 3
+      change_column_null :a, :c, false, "x"
+      change_column_default :a, :c, nil
+      change_column_default :a, :c, from: 1, to: 2
+      add_foreign_key :a, :users, column: :owner_id, on_delete: :cascade, on_update: :nullify, validate: false
+      validate_foreign_key :a, :users, column: :owner_id
+      add_check_constraint :a, "b > 0", name: "positive", validate: false
+      validate_check_constraint :a, name: "positive"
+      remove_foreign_key :a, :users, column: :owner_id
+      rename_index :a, "x", "y"
+      create_enum :mood, ["sad", "it's"]
+      add_enum_value :mood, "ok", after: "sad", if_not_exists: true
+      enable_extension "citext"
+    end
+    expect(sql).to eq(
+      ['ALTER TABLE "a" ALTER COLUMN "b" TYPE integer USING b::integer, ALTER COLUMN "b" SET NOT NULL, ' \
+       'ALTER COLUMN "b" SET DEFAULT 3',
+       'UPDATE "a" SET "c" = \'x\' WHERE "c" IS NULL', 'ALTER TABLE "a" ALTER COLUMN "c" SET NOT NULL',
+       'ALTER TABLE "a" ALTER COLUMN "c" DROP DEFAULT', 'ALTER TABLE "a" ALTER COLUMN "c" SET DEFAULT 2',
+       'ALTER TABLE "a" ADD CONSTRAINT "fk_a_owner_id" FOREIGN KEY ("owner_id") REFERENCES "users" ("id") ' \
+       "ON DELETE CASCADE ON UPDATE SET NULL NOT VALID",
+       'ALTER TABLE "a" VALIDATE CONSTRAINT "fk_a_owner_id"',
+       'ALTER TABLE "a" ADD CONSTRAINT "positive" CHECK (b > 0) NOT VALID',
+       'ALTER TABLE "a" VALIDATE CONSTRAINT "positive"', 'ALTER TABLE "a" DROP CONSTRAINT "fk_a_owner_id"',
+       'ALTER INDEX "x" RENAME TO "y"', 'CREATE TYPE "mood" AS ENUM (\'sad\', \'it\'\'s\')',
+       'ALTER TYPE "mood" ADD VALUE IF NOT EXISTS \'ok\' AFTER \'sad\'', 'CREATE EXTENSION IF NOT EXISTS "citext"']
+    )
+  end
+
+  it "changes columns on MySQL by repeating what they are" do
+    database = FakeDatabase.new("mysql://h/d")
+    database.answer(/SHOW CREATE/, ["Table", "Create Table"],
+                    ["a", "CREATE TABLE `a` (\n  `b` varchar(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT 'it''s'" \
+                          " COMMENT 'x, y',\n  `c` int(11) NOT NULL,\n  PRIMARY KEY (`c`)\n) ENGINE=InnoDB"])
+    sql = sql_of(on: database) do
+      change_column_null :a, :b, false, "z"
+      change_column :a, :b, :text, default: nil
+      change_column_null :a, :c, true
+      change_column_comment :a, :b, "new"
+    end
+    expect(sql.grep_v(/SHOW/)).to eq(
+      ["UPDATE `a` SET `b` = 'z' WHERE `b` IS NULL",
+       "ALTER TABLE `a` MODIFY COLUMN `b` varchar(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL " \
+       "DEFAULT 'it''s' COMMENT 'x, y'",
+       "ALTER TABLE `a` MODIFY COLUMN `b` LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin COMMENT 'x, y'",
+       "ALTER TABLE `a` MODIFY COLUMN `c` int(11)",
+       "ALTER TABLE `a` MODIFY COLUMN `b` varchar(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT 'it''s' " \
+       "COMMENT 'new'"]
+    )
+  end
+
+  it "turns the direction of what is reverted" do
+    seen = []
+    body = proc { revert { reversible { |way| way.up { seen << :up }.then { way.down { seen << :down } } } } }
+    sql_of(&body)
+    sql_of(:down, &body)
+    expect(seen).to eq(%i[down up])
+  end
+
+  it "reverts an older migration in both directions" do
+    older = Class.new(described_class) { define_method(:change) { create_table(:a, id: false) { |t| t.text :b } } }
+    body = proc { revert older }
+    expect(sql_of(&body)).to eq(['DROP TABLE "a"'])
+    expect(sql_of(:down, &body)).to eq(['CREATE TABLE "a" ("b" TEXT)'])
   end
 end

@@ -120,13 +120,14 @@ module AsyncRecord
         def refuse_index(options)
           return unless options[:where]
 
-          raise MigrationError, "MySQL has no partial index; the nearest is an index on all rows (leave where: out) or " \
-                                "on a generated column that is NULL where the condition is false"
+          raise MigrationError, "MySQL has no partial index; the nearest is an index on all rows (leave where: out) " \
+                                "or on a generated column that is NULL where the condition is false"
         end
 
         # A text is indexed by its first characters.
         def index_column(column, options)
-          length = options[:length].is_a?(Hash) ? options[:length].transform_keys(&:to_s)[column.to_s] : options[:length]
+          length = options[:length]
+          length = length.transform_keys(&:to_s)[column.to_s] if length.is_a?(Hash)
           return super unless length && !column.is_a?(Sql)
 
           "#{quote(column)}(#{Integer(length)})#{super.delete_prefix(quote(column))}"

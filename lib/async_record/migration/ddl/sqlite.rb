@@ -10,8 +10,8 @@ module AsyncRecord
       # SQLite 3.35 and later.
       class SQLite < Ddl
         # Takes a definition that was edited, and lets every connection read the schema again: its number changes.
-        EDIT = ['CREATE TABLE "ar_schema_changed" ("a")', 'DROP TABLE "ar_schema_changed"', "PRAGMA writable_schema = ON",
-                nil, "PRAGMA writable_schema = RESET"].freeze
+        EDIT = ['CREATE TABLE "ar_schema_changed" ("a")', 'DROP TABLE "ar_schema_changed"',
+                "PRAGMA writable_schema = ON", nil, "PRAGMA writable_schema = RESET"].freeze
         # What ends an edit that failed.
         REPAIR = "PRAGMA writable_schema = RESET"
         private_constant :EDIT
@@ -125,7 +125,8 @@ module AsyncRecord
 
           text = TableText.new(sql)
           yield text
-          update = "UPDATE sqlite_master SET sql = #{literal(text.to_s)} WHERE type = 'table' AND name = #{literal(table)}"
+          update = "UPDATE sqlite_master SET sql = #{literal(text.to_s)} " \
+                   "WHERE type = 'table' AND name = #{literal(table)}"
           EDIT.map { |statement| statement || update }
         end
 
