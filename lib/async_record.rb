@@ -160,6 +160,20 @@ module AsyncRecord
       block ? Pending.spawn(Transaction.guarded(block), &work) : work.call
     end
 
+    # Raises when migrations have not run: for the start of a program in development.
+    #
+    # @example
+    #   AsyncRecord.check_pending! if Fastr.environment == "development"
+    # @param database [Database, Symbol]
+    # @param folder [String]
+    # @return [void]
+    # @raise [PendingMigrations]
+    def check_pending!(database: PRIMARY, folder: "db/migrate")
+      require_relative "async_record/migrator"
+      Migrator.new(resolve(database), folder: folder).check_pending!
+      nil
+    end
+
     # Runs waiting code in a fiber of its own.
     #
     # @example

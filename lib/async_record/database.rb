@@ -118,6 +118,21 @@ module AsyncRecord
       @options.fetch(:idle_in_transaction, IDLE_IN_TRANSACTION)
     end
 
+    # @return [String, nil] SQLite's file; nil for a database in memory or on a server
+    def path
+      return unless dialect.name == :sqlite
+
+      file = url.sub(%r{\Asqlite3?:(?://)?}, "").sub(/\?.*\z/, "")
+      file unless file.empty? || file.start_with?(":memory:")
+    end
+
+    # @param options [Hash] that differ
+    # @return [Database] the same database, or another of the same server, with connections of its own
+    # @api private
+    def twin(url: self.url, **options)
+      self.class.new(url, **@options, **options)
+    end
+
     # @return [String] without the password
     def inspect
       "#<#{self.class} #{masked_url}>"

@@ -208,6 +208,9 @@ module AsyncRecord
   # A migration cannot be found, read, or was changed after it ran.
   class MigrationError < Error; end
 
+  # The database is behind the files in db/migrate.
+  class PendingMigrations < MigrationError; end
+
   # The migration does not say how to undo itself.
   class IrreversibleMigration < MigrationError; end
 end

@@ -136,6 +136,11 @@ module AsyncRecord
       def types
         TYPES
       end
+
+      # (see SQLite#uuid)
+      def uuid
+        Sql.new("uuid()")
+      end
     end
   end
 end

@@ -73,6 +73,11 @@ module AsyncRecord
       def types
         TYPES
       end
+
+      # (see SQLite#uuid)
+      def uuid
+        Sql.new("gen_random_uuid()")
+      end
     end
   end
 end
