@@ -6,6 +6,7 @@
 require "uri"
 require_relative "database/pooling"
 require_relative "database/asking"
+require_relative "database/streaming"
 require_relative "database/replicas"
 
 module AsyncRecord
@@ -17,6 +18,7 @@ module AsyncRecord
   class Database
     include Pooling
     include Asking
+    include Streaming
 
     SCHEMES = {
       "sqlite" => :sqlite, "sqlite3" => :sqlite, "postgres" => :postgresql, "postgresql" => :postgresql,

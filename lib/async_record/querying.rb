@@ -11,7 +11,7 @@ module AsyncRecord
       async all find find_by find_by! take take! first first! last last! find_or_create_by
       find_or_create_by! find_or_initialize_by create create! count sum average minimum maximum pluck pick ids exists?
       any? empty? none? find_each find_in_batches in_batches update_all delete_all destroy_all increment insert_all
-      insert_all! upsert_all to_json_bytes explain
+      insert_all! upsert_all to_json_bytes stream stream_json explain
     ].freeze
     SCOPE_NAME = /\A[a-z_]\w*[?!]?\z/
     private_constant :DELEGATED, :SCOPE_NAME

@@ -16,6 +16,7 @@ require_relative "relation/calculations"
 require_relative "relation/batches"
 require_relative "relation/writes"
 require_relative "relation/output"
+require_relative "relation/streaming"
 
 module AsyncRecord
   # A query of one model.
@@ -37,6 +38,7 @@ module AsyncRecord
     include Batches
     include Writes
     include Output
+    include Streaming
 
     EMPTY = [].freeze
     private_constant :EMPTY
