@@ -5,6 +5,7 @@
 
 require_relative "async_record/errors"
 require_relative "async_record/sql"
+require_relative "async_record/values"
 require_relative "async_record/context"
 require_relative "async_record/type"
 require_relative "async_record/dialect"
@@ -38,12 +39,18 @@ module AsyncRecord
   @databases = {}
   @legacy_table_names = false
   @error_handler = nil
+  @filter_attributes = [/passw/i, /secret/i, /token/i].freeze
 
   class << self
     # Whether a model's default table is named as in 2010: the class name in lower case, singular.
     #
     # @return [Boolean]
     attr_accessor :legacy_table_names
+
+    # What `inspect` of a record does not show, in all models; see {Base.filter_attributes}.
+    #
+    # @return [Array<Symbol, String, Regexp>]
+    attr_accessor :filter_attributes
 
     # @return [Proc, nil] what {on_error} was given
     attr_reader :error_handler
@@ -103,6 +110,19 @@ module AsyncRecord
       Sql.new(text, binds, named)
     end
 
+    # Makes user input a literal part of a pattern for LIKE.
+    #
+    # @example
+    #   User.where("name like ? escape '!'", "#{AsyncRecord.sanitize_like(input)}%")
+    # @param text [String]
+    # @param escape [String] one character; say the same in the ESCAPE clause
+    # @return [String]
+    def sanitize_like(text, escape = "!")
+      raise ArgumentError, "escape is one character" unless escape.length == 1
+
+      text.to_s.gsub(/[%_#{Regexp.escape(escape)}]/) { |character| escape + character }
+    end
+
     # Runs a block in a transaction: commits at its end, rolls back when it raises. Inside another one it is a
     # savepoint. Everything the block's fiber asks of the database belongs to it; {Rollback} takes it back quietly.
     # `retries:` belongs to the outermost transaction: inside another one it is not looked at.
@@ -138,6 +158,20 @@ module AsyncRecord
       database = resolve(database)
       work = -> { Transaction.begin(database, **options) }
       block ? Pending.spawn(Transaction.guarded(block), &work) : work.call
+    end
+
+    # Raises when migrations have not run: for the start of a program in development.
+    #
+    # @example
+    #   AsyncRecord.check_pending! if Fastr.environment == "development"
+    # @param database [Database, Symbol]
+    # @param folder [String]
+    # @return [void]
+    # @raise [PendingMigrations]
+    def check_pending!(database: PRIMARY, folder: "db/migrate")
+      require_relative "async_record/migrator"
+      Migrator.new(resolve(database), folder: folder).check_pending!
+      nil
     end
 
     # Runs waiting code in a fiber of its own.

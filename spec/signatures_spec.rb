@@ -12,6 +12,7 @@ end
 RSpec.describe "The signatures", if: RBS do
   before(:all) do
     require "fastr/test"
+    require "fastr/synchrony"
     require "async_record/migrator"
     require "async_record/cli"
     require "async_record/test"

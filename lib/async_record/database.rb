@@ -8,6 +8,7 @@ require_relative "database/pooling"
 require_relative "database/asking"
 require_relative "database/streaming"
 require_relative "database/replicas"
+require_relative "server"
 
 module AsyncRecord
   # One database and its connections.
@@ -19,6 +20,7 @@ module AsyncRecord
     include Pooling
     include Asking
     include Streaming
+    include Server
 
     SCHEMES = {
       "sqlite" => :sqlite, "sqlite3" => :sqlite, "postgres" => :postgresql, "postgresql" => :postgresql,
@@ -116,6 +118,21 @@ module AsyncRecord
     # @api private
     def idle_limit
       @options.fetch(:idle_in_transaction, IDLE_IN_TRANSACTION)
+    end
+
+    # @return [String, nil] SQLite's file; nil for a database in memory or on a server
+    def path
+      return unless dialect.name == :sqlite
+
+      file = url.sub(%r{\Asqlite3?:(?://)?}, "").sub(/\?.*\z/, "")
+      file unless file.empty? || file.start_with?(":memory:")
+    end
+
+    # @param options [Hash] that differ
+    # @return [Database] the same database, or another of the same server, with connections of its own
+    # @api private
+    def twin(url: self.url, **options)
+      self.class.new(url, **@options, **options)
     end
 
     # @return [String] without the password

@@ -79,6 +79,12 @@ module AsyncRecord
   # The attribute exists, but this record was loaded without it (`select`).
   class MissingAttribute < Error; end
 
+  # An attribute declared with `attr_readonly` was assigned after the record was created.
+  class ReadonlyAttribute < Error; end
+
+  # The table has no primary key, or one of several columns where one is needed.
+  class UnknownPrimaryKey < Error; end
+
   # A plain String stands where SQL would be needed; trusted text is marked with {AsyncRecord.sql}.
   class UnsafeSql < Error; end
 
@@ -101,6 +107,18 @@ module AsyncRecord
       super(@record ? "Validation failed: #{@record.errors.full_messages.join(', ')}" : record, **options)
     end
   end
+
+  # Validation with `strict: true` refused a value.
+  class StrictValidationFailed < Error; end
+
+  # Someone else changed or deleted the row since it was read (`lock_version`).
+  class StaleRecordError < Error; end
+
+  # The name in ActiveRecord.
+  StaleObjectError = StaleRecordError
+
+  # More than one row matches where there may be one (`sole`).
+  class SoleRecordExceeded < Error; end
 
   # A callback stopped the record with `throw :abort`.
   class RecordNotSaved < Error; end
@@ -189,6 +207,9 @@ module AsyncRecord
 
   # A migration cannot be found, read, or was changed after it ran.
   class MigrationError < Error; end
+
+  # The database is behind the files in db/migrate.
+  class PendingMigrations < MigrationError; end
 
   # The migration does not say how to undo itself.
   class IrreversibleMigration < MigrationError; end

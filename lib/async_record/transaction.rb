@@ -139,11 +139,13 @@ module AsyncRecord
       leave(timeouts) if open?
     end
 
-    # Calls what waited for the end, each hook once; the first error is raised when all have run.
+    # Calls what waited for the end, each hook once; the first error is raised when all have run. What is taken back is
+    # taken back from its end.
     # @api private
     def run_hooks
-      hooks = @state == :committed ? @after_commit : @after_rollback
-      hooks.shift.call until hooks.empty?
+      committed = @state == :committed
+      hooks = committed ? @after_commit : @after_rollback
+      (committed ? hooks.shift : hooks.pop).call until hooks.empty?
     ensure
       run_hooks unless hooks.empty?
     end

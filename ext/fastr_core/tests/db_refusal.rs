@@ -114,7 +114,7 @@ fn constraints_become_kinds_with_their_names() {
     let fails = |sql: &str, kind, code, constraint: Option<&str>| {
         let error = error(&database, sql);
         assert_eq!(error.kind, kind, "{}", error.message);
-        assert_eq!(error.code, Some(code));
+        assert_eq!(error.code, Some(ErrorCode::Number(code)));
         assert_eq!(error.constraint.as_deref(), constraint);
         assert_eq!(error.sql.as_deref(), Some(sql));
     };

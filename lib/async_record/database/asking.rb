@@ -39,6 +39,23 @@ module AsyncRecord
       raise Complaint.complete(error, self, binds, transaction, started)
     end
 
+    # Runs a script: statements without binds, whose rows nobody wants, as servers take them unprepared. What a
+    # migration does goes this way.
+    #
+    # @param transaction [Transaction, nil] nil means the fiber's own, if it has one
+    # @return [void]
+    # @api private
+    def script(sql, transaction: nil)
+      transaction ||= transaction_in(Context.current)
+      transaction&.check_open
+      options = native_options(:rows, transaction, nil)
+      return submit_script(sql, options) unless Instrumentation.active?
+
+      Instrumentation.measure(self, sql, NONE, options, transaction) { |timed| submit_script(sql, timed) }
+    ensure
+      changed_schema
+    end
+
     # Whether {ask} can be used: on the dispatcher, where nothing is set around the code, while nobody measures
     # statements.
     #
@@ -201,6 +218,11 @@ module AsyncRecord
 
       options = options.merge(transaction: transaction.id) if transaction
       timeout ? options.merge(timeout: timeout) : options
+    end
+
+    def submit_script(sql, options)
+      complete { |pool, sink| pool.script(sink, sql, options) }
+      NONE
     end
 
     def submit(sql, binds, options, pool = self.pool)

@@ -63,7 +63,7 @@ module AsyncRecord
           statement("RELEASE SAVEPOINT #{name}")
         end
         @first_error = nil
-        @after_rollback.slice!(rollbacks..).each(&:call)
+        @after_rollback.slice!(rollbacks..).reverse_each(&:call)
       rescue Error
         nil
       end

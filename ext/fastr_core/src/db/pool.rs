@@ -7,8 +7,13 @@ use std::time::Duration;
 use super::backend::{Backend, CancelHandle, Stats};
 use super::query::{BeginOptions, Query};
 use super::rows::TransactionId;
-use crate::error::{DatabaseError, DatabaseErrorKind, Error};
+use crate::error::Error;
 use crate::event::Completer;
+use crate::reactor::Reactor;
+
+/// Where a database that is a server finds the reactor its connections live on. Asked when a connection is opened, so
+/// that a database outlives a reactor that was stopped and started again.
+pub type ReactorSource = Arc<dyn Fn() -> Result<Arc<Reactor>, Error> + Send + Sync>;
 
 /// Limits of one database. The default suits a web application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,9 +71,13 @@ impl Database {
     /// # Errors
     /// A `Connection` error if the URL cannot be understood. A file that cannot be opened is reported by the
     /// operations, because it may appear later.
-    pub fn open(url: &str, options: DatabaseOptions) -> Result<Arc<Self>, Error> {
+    pub fn open(
+        url: &str,
+        options: DatabaseOptions,
+        reactor: ReactorSource,
+    ) -> Result<Arc<Self>, Error> {
         Ok(Arc::new(Self {
-            backend: backend_for(url, options)?,
+            backend: backend_for(url, options, reactor)?,
         }))
     }
 
@@ -112,6 +121,17 @@ impl Database {
         self.backend.begin(options, completer)
     }
 
+    /// Runs one statement that reads, and completes with a feed of its rows in batches. The statement goes on while the
+    /// batches are taken and holds its connection meanwhile; close the feed to stop it.
+    pub fn stream(&self, query: Query, batch: usize, completer: Completer) {
+        self.backend.stream(query, batch.max(1), completer);
+    }
+
+    /// Completes with a feed of what is notified on these channels (PostgreSQL), over a connection of its own.
+    pub fn listen(&self, channels: Vec<String>, completer: Completer) {
+        self.backend.listen(channels, completer);
+    }
+
     /// Commits or rolls back, after everything submitted to the transaction before, and completes with
     /// `Outcome::Done`. A commit that fails has rolled back. It waits without a limit and cannot be cancelled.
     pub fn finish(&self, transaction: TransactionId, commit: bool, completer: Completer) {
@@ -131,14 +151,14 @@ impl Database {
     }
 }
 
-fn backend_for(url: &str, options: DatabaseOptions) -> Result<Box<dyn Backend>, Error> {
+fn backend_for(
+    url: &str,
+    options: DatabaseOptions,
+    reactor: ReactorSource,
+) -> Result<Box<dyn Backend>, Error> {
     match url.split_once("://").map(|(scheme, _)| scheme) {
         None | Some("sqlite" | "sqlite3") => sqlite(url, options),
-        Some(scheme) => Err(DatabaseError::new(
-            DatabaseErrorKind::Connection,
-            format!("no driver for {scheme}:// is built in; use sqlite:path/to/file.db"),
-        )
-        .into()),
+        Some(scheme) => super::server::open(scheme, url, options, reactor),
     }
 }
 
@@ -149,8 +169,8 @@ fn sqlite(url: &str, options: DatabaseOptions) -> Result<Box<dyn Backend>, Error
 
 #[cfg(not(feature = "sqlite"))]
 fn sqlite(url: &str, _options: DatabaseOptions) -> Result<Box<dyn Backend>, Error> {
-    Err(DatabaseError::new(
-        DatabaseErrorKind::Connection,
+    Err(crate::error::DatabaseError::new(
+        crate::error::DatabaseErrorKind::Connection,
         format!("{url} names a SQLite database and this build has no SQLite"),
     )
     .into())

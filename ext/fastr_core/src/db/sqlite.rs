@@ -29,12 +29,15 @@ use self::lanes::Lanes;
 use self::location::Location;
 use self::state::Lane;
 use super::backend::{Backend, CancelHandle, Stats};
+use super::feed::Feed;
 use super::pool::DatabaseOptions;
 use super::query::{BeginOptions, Query};
+use super::row_stream::{self, BATCHES_AHEAD, RowStream};
 use super::rows::TransactionId;
 use super::statement::{Statement, classify};
-use crate::error::{DatabaseErrorKind, Error};
-use crate::event::Completer;
+use super::timings::Clock;
+use crate::error::{DatabaseError, DatabaseErrorKind, Error};
+use crate::event::{Completer, Outcome};
 
 /// A SQLite database behind its lanes.
 #[derive(Debug)]
@@ -110,6 +113,7 @@ impl Sqlite {
             binds: query.binds,
             shape: query.shape,
             row_limit: query.row_limit,
+            clock: query.timings.map(Clock::start),
         };
         match lane {
             Ok(lane) => append(&self.lanes, lane, job(ticket, task, completer)),
@@ -130,6 +134,37 @@ impl Backend for Sqlite {
 
     fn rouse(&self) {
         self.lanes.rouse();
+    }
+
+    fn stream(&self, query: Query, batch: usize, completer: Completer) {
+        let feed = Arc::new(Feed::new(BATCHES_AHEAD, row_stream::batch));
+        let statement = classify(&query.sql);
+        let lane = self.lane(statement, &query);
+        let timeout = query.timeout.or(self.lanes.options.query_timeout);
+        let ticket = self.ticket(query.sql, query.transaction, timeout);
+        let handle = CancelHandle::new(Arc::clone(&ticket) as _);
+        completer.complete(Ok(Outcome::Stream(RowStream::new(
+            Arc::clone(&feed),
+            handle,
+        ))));
+        let task = Task::Stream {
+            binds: query.binds,
+            batch,
+            feed: Arc::clone(&feed),
+        };
+        let end = Completer::call(move |result| feed.end(result.map(|_| ())));
+        match lane {
+            Ok(lane) => self.enqueue(lane, ticket, task, end),
+            Err(error) => end.complete(Err(error)),
+        }
+    }
+
+    fn listen(&self, _channels: Vec<String>, completer: Completer) {
+        completer.complete(Err(DatabaseError::new(
+            DatabaseErrorKind::Query,
+            "SQLite has no notifications: listen needs PostgreSQL; inside one process use Fastr::Channel",
+        )
+        .into()));
     }
 
     fn execute_script(

@@ -54,7 +54,7 @@ pub fn file_with(options: DatabaseOptions) -> TestDatabase {
     let directory = tempfile::tempdir().unwrap();
     let url = format!("sqlite:{}", directory.path().join("test.db").display());
     TestDatabase {
-        database: Database::open(&url, options).unwrap(),
+        database: Database::open(&url, options, reactor()).unwrap(),
         directory,
     }
 }
@@ -64,7 +64,7 @@ pub fn file() -> TestDatabase {
 }
 
 pub fn memory() -> Arc<Database> {
-    Database::open("sqlite::memory:", DatabaseOptions::default()).unwrap()
+    Database::open("sqlite::memory:", DatabaseOptions::default(), reactor()).unwrap()
 }
 
 /// An operation under way.

@@ -8,8 +8,10 @@ use std::time::{Duration, Instant};
 use super::error::refused;
 use super::lanes::Lanes;
 use crate::db::backend::Cancel;
+use crate::db::feed::Feed;
 use crate::db::query::{Shape, TransactionMode};
-use crate::db::rows::{TransactionId, Value};
+use crate::db::rows::{Rows, TransactionId, Value};
+use crate::db::timings::Clock;
 use crate::error::{DatabaseErrorKind, Error};
 use crate::event::Completer;
 
@@ -22,6 +24,13 @@ pub(super) enum Task {
         binds: Vec<Value>,
         shape: Shape,
         row_limit: Option<usize>,
+        clock: Option<Clock>,
+    },
+    /// One statement that reads, its rows handed over in batches.
+    Stream {
+        binds: Vec<Value>,
+        batch: usize,
+        feed: Arc<Feed<Arc<Rows>>>,
     },
     /// Many statements, without binds or results.
     Script,

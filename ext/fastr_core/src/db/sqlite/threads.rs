@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_closed_database_says_so() {
-        let database = Database::open(":memory:", DatabaseOptions::default()).unwrap();
+        let database = Database::open(":memory:", DatabaseOptions::default(), reactor()).unwrap();
         assert!(database.close(Duration::from_secs(1)));
         let waiter = Arc::new(Waiter::default());
         database.submit(

@@ -15,6 +15,8 @@ use super::lanes::{Lanes, Next};
 use super::planning::Planning;
 use super::report::seconds;
 use super::state::Lane;
+use crate::db::query::Shape;
+use crate::db::timings::Clock;
 use crate::error::{DatabaseErrorKind, Error};
 use crate::event::Outcome;
 
@@ -97,14 +99,26 @@ impl Worker {
                 binds,
                 shape,
                 row_limit,
-            } => Execution {
+                clock,
+            } => Clock::measure(clock.as_ref(), || {
+                Execution {
+                    sql,
+                    binds,
+                    shape,
+                    row_limit: *row_limit,
+                    inserts: *inserts,
+                }
+                .run(connection, planning, lane)
+            }),
+            Task::Stream { binds, batch, feed } => Execution {
                 sql,
                 binds,
-                shape,
-                row_limit: *row_limit,
-                inserts: *inserts,
+                shape: &Shape::Rows,
+                row_limit: None,
+                inserts: false,
             }
-            .run(connection, planning, lane),
+            .stream(connection, *batch, feed)
+            .map(|()| Some(Outcome::Done)),
             Task::Script => execute::script(connection, sql).map(|()| Some(Outcome::Done)),
             Task::Begin(_) => {
                 run(connection, sql)?;
