@@ -1,4 +1,5 @@
-//! `AsyncRecord::Pool`: the connections of one database.
+//! `AsyncRecord::Pool`: the connections of one database. They belong to the process that opened them: in a forked child
+//! they are neither used nor closed, since closing would say goodbye to the server on the parent's sockets.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +22,7 @@ use crate::convert;
 use crate::error::{guard, raise};
 use crate::native;
 use crate::outgoing;
+use crate::owned::Owned;
 use crate::raw::gvl;
 use crate::sink::Sink;
 use crate::timings::RubyTimings;
@@ -32,14 +34,14 @@ const BATCH: usize = 500;
 const CLOSE: Duration = Duration::from_secs(5);
 
 #[magnus::wrap(class = "AsyncRecord::Pool", free_immediately)]
-pub(crate) struct RubyPool(Arc<Database>);
+pub(crate) struct RubyPool(Owned<Arc<Database>>);
 
 impl RubyPool {
     fn new(url: String, options: RHash) -> Result<Self, Error> {
         guard(|ruby| {
             let options = database_options(ruby, options)?;
             Database::open(&url, options, Arc::new(native::reactor))
-                .map(Self)
+                .map(|database| Self(Owned::new(database)))
                 .map_err(|error| raise(ruby, &error))
         })
     }
