@@ -3,6 +3,8 @@
 //! [`driver`] is the interface to one protocol.
 
 pub(crate) mod driver;
+#[cfg(feature = "mysql")]
+pub(crate) mod mysql;
 
 use super::backend::Backend;
 use super::pool::{DatabaseOptions, ReactorSource};
