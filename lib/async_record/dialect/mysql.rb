@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the differences of MySQL and MariaDB: backticks, ON DUPLICATE KEY, no RETURNING, no NULLS FIRST.
+# Owns the differences of MySQL and MariaDB: backticks, ON DUPLICATE KEY, RETURNING on MariaDB only, no NULLS FIRST.
 
 module AsyncRecord
   class Dialect
@@ -57,9 +57,37 @@ module AsyncRecord
         "#{column} IS NULL #{nulls == :first ? 'DESC' : 'ASC'}, #{term}"
       end
 
-      # (see Dialect#returning?)
+      # MariaDB knows it, MySQL does not.
       def returning?
         false
+      end
+
+      # MariaDB reads what is in this comment, MySQL does not. A name that would end the comment is not for it.
+      def returning_clause(list)
+        list.include?("*/") ? "" : " /*M!100500 RETURNING #{list} */"
+      end
+
+      # (see Dialect#reads_its_target?)
+      def reads_its_target?
+        false
+      end
+
+      # `LOCK IN SHARE MODE` is what both understand; with more to say, each has its own words.
+      def lock_clause(lock)
+        unless %w[UPDATE SHARE].include?(lock.strength)
+          raise NotSupported, "FOR #{lock.strength} is PostgreSQL's alone; MySQL has lock (FOR UPDATE) and " \
+                                    "lock(:share)"
+        end
+        return super unless lock.strength == "SHARE" && lock.tables.empty?
+        return " LOCK IN SHARE MODE" unless lock.wait
+
+        " /*!80000 FOR SHARE #{lock.wait} */ /*M! LOCK IN SHARE MODE #{lock.wait} */"
+      end
+
+      # @return [Array(String, Array)] a statement with the columns of every unique index: its name, a column's
+      def unique_indexes_query(table)
+        ["SELECT index_name AS name, column_name AS `column` FROM information_schema.statistics WHERE table_schema = " \
+         "database() AND table_name = ? AND non_unique = 0 ORDER BY index_name, seq_in_index", [table.to_s]]
       end
 
       # (see Dialect#conflict_target?)
@@ -72,6 +100,11 @@ module AsyncRecord
         sets = (updates || []).map { |column| "#{column} = VALUES(#{column})" }
         sets = conflict.first(1).map { |column| "#{column} = #{column}" } if sets.empty?
         " ON DUPLICATE KEY UPDATE #{sets.join(', ')}"
+      end
+
+      # (see Dialect#upsert_head)
+      def upsert_head(_conflict)
+        " ON DUPLICATE KEY UPDATE "
       end
 
       # (see Dialect#default_values)
@@ -102,6 +135,11 @@ module AsyncRecord
       # (see SQLite#types)
       def types
         TYPES
+      end
+
+      # (see SQLite#uuid)
+      def uuid
+        Sql.new("uuid()")
       end
     end
   end

@@ -40,9 +40,23 @@ module AsyncRecord
         true
       end
 
+      # Arrays, ranges and spans of time are values of their own here.
+      def bind(value)
+        case value
+        when Array then value.map { |element| bind(element) }
+        when Range, Interval then value
+        else super
+        end
+      end
+
       # One array bind fits every length.
       def pad(values)
         values
+      end
+
+      # (see Dialect#distinct_on?)
+      def distinct_on?
+        true
       end
 
       # (see SQLite#columns_query)
@@ -58,6 +72,11 @@ module AsyncRecord
       # (see SQLite#types)
       def types
         TYPES
+      end
+
+      # (see SQLite#uuid)
+      def uuid
+        Sql.new("gen_random_uuid()")
       end
     end
   end

@@ -116,7 +116,17 @@ RSpec.describe AsyncRecord::Dialect do
     end
 
     it "locks rows where there are row locks" do
-      expect([sqlite, postgresql, mysql].map { |one| one.lock_clause(true) }).to eq(["", " FOR UPDATE", " FOR UPDATE"])
+      {
+        true => ["", " FOR UPDATE", " FOR UPDATE"],
+        :share => ["", " FOR SHARE", " LOCK IN SHARE MODE"],
+        "for  update of a, b skip  locked" =>
+          ["", ' FOR UPDATE OF "a", "b" SKIP LOCKED', " FOR UPDATE OF `a`, `b` SKIP LOCKED"],
+        "FOR SHARE NOWAIT" =>
+          ["", " FOR SHARE NOWAIT", " /*!80000 FOR SHARE NOWAIT */ /*M! LOCK IN SHARE MODE NOWAIT */"]
+      }.each do |mode, clauses|
+        lock = AsyncRecord::Relation.send(:const_get, :Lock).read(mode)
+        expect([sqlite, postgresql, mysql].map { |one| one.lock_clause(lock) }).to eq(clauses)
+      end
     end
 
     it "sends times to SQLite as text in UTC with microseconds" do

@@ -4,7 +4,8 @@
 const DAY: i64 = 86_400_000_000;
 
 /// Days from 1970-01-01 to a date. (The algorithm is Howard Hinnant's `days_from_civil`.)
-pub(crate) fn days(year: i64, month: i64, day: i64) -> i64 {
+#[must_use]
+pub fn days(year: i64, month: i64, day: i64) -> i64 {
     // The year begins in March here, so that the leap day is its last.
     let (year, month) = if month <= 2 {
         (year - 1, month + 9)
@@ -18,7 +19,8 @@ pub(crate) fn days(year: i64, month: i64, day: i64) -> i64 {
 }
 
 /// The date so many days after 1970-01-01: year, month, day. Year 0 is 1 BC.
-pub(crate) fn date(days: i64) -> (i64, u8, u8) {
+#[must_use]
+pub fn date(days: i64) -> (i64, u8, u8) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);
     let day_of_era = days.rem_euclid(146_097);

@@ -84,7 +84,8 @@ fn seconds(microseconds: i64, is_needed: bool) -> String {
 }
 
 /// A range as PostgreSQL writes it: `[1,5)`, `(,2026-01-31]`, `empty`.
-pub(crate) fn range_text(kind: Kind, range: &Range) -> String {
+#[must_use]
+pub fn range_text(kind: Kind, range: &Range) -> String {
     let Range::Span {
         lower,
         includes_lower,

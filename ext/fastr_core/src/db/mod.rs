@@ -5,7 +5,7 @@
 //! Nothing in here renders SQL, casts values for Ruby or knows a table by name.
 
 mod backend;
-mod civil;
+pub mod civil;
 mod feed;
 mod json;
 mod json_text;
@@ -24,6 +24,7 @@ mod timings;
 pub use backend::{Backend, Cancel, CancelHandle, Stats};
 pub use feed::Feed;
 pub use json::{JsonColumns, JsonOptions, to_json};
+pub use json_value::range_text;
 pub use pool::{Database, DatabaseOptions, ReactorSource};
 pub use query::{BeginOptions, Isolation, Query, Shape, TransactionMode};
 pub use row_stream::RowStream;

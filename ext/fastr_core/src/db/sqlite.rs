@@ -35,6 +35,7 @@ use super::query::{BeginOptions, Query};
 use super::row_stream::{self, BATCHES_AHEAD, RowStream};
 use super::rows::TransactionId;
 use super::statement::{Statement, classify};
+use super::timings::Clock;
 use crate::error::{DatabaseError, DatabaseErrorKind, Error};
 use crate::event::{Completer, Outcome};
 
@@ -112,6 +113,7 @@ impl Sqlite {
             binds: query.binds,
             shape: query.shape,
             row_limit: query.row_limit,
+            clock: query.timings.map(Clock::start),
         };
         match lane {
             Ok(lane) => append(&self.lanes, lane, job(ticket, task, completer)),

@@ -1,8 +1,9 @@
 //! How long the parts of one statement took. A driver fills it in when the query carries one; a query without one costs
 //! no clock reading.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The parts of one statement's time; written by the driver, read once the statement is complete.
 #[derive(Debug, Default)]
@@ -52,6 +53,38 @@ impl Timings {
 
     pub(crate) fn set_prepared(&self, was_prepared: bool) {
         self.was_prepared.store(was_prepared, Ordering::Relaxed);
+    }
+}
+
+/// Timings of a statement that was submitted at a certain moment.
+#[derive(Debug)]
+pub(crate) struct Clock {
+    pub(crate) timings: Arc<Timings>,
+    submitted: Instant,
+}
+
+impl Clock {
+    /// The statement is being submitted.
+    pub(crate) fn start(timings: Arc<Timings>) -> Self {
+        let submitted = Instant::now();
+        Self { timings, submitted }
+    }
+
+    /// It has a connection.
+    pub(crate) fn leased(&self) {
+        self.timings.set_queue(self.submitted.elapsed());
+    }
+
+    /// Runs a statement whose values are read while it runs, so that their time cannot be told from the database's.
+    pub(crate) fn measure<T>(clock: Option<&Self>, work: impl FnOnce() -> T) -> T {
+        let Some(clock) = clock else {
+            return work();
+        };
+        clock.leased();
+        let begin = Instant::now();
+        let result = work();
+        clock.timings.set_database(begin.elapsed());
+        result
     }
 }
 

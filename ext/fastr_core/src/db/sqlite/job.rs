@@ -11,6 +11,7 @@ use crate::db::backend::Cancel;
 use crate::db::feed::Feed;
 use crate::db::query::{Shape, TransactionMode};
 use crate::db::rows::{Rows, TransactionId, Value};
+use crate::db::timings::Clock;
 use crate::error::{DatabaseErrorKind, Error};
 use crate::event::Completer;
 
@@ -23,6 +24,7 @@ pub(super) enum Task {
         binds: Vec<Value>,
         shape: Shape,
         row_limit: Option<usize>,
+        clock: Option<Clock>,
     },
     /// One statement that reads, its rows handed over in batches.
     Stream {

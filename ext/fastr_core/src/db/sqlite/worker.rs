@@ -16,6 +16,7 @@ use super::planning::Planning;
 use super::report::seconds;
 use super::state::Lane;
 use crate::db::query::Shape;
+use crate::db::timings::Clock;
 use crate::error::{DatabaseErrorKind, Error};
 use crate::event::Outcome;
 
@@ -98,14 +99,17 @@ impl Worker {
                 binds,
                 shape,
                 row_limit,
-            } => Execution {
-                sql,
-                binds,
-                shape,
-                row_limit: *row_limit,
-                inserts: *inserts,
-            }
-            .run(connection, planning, lane),
+                clock,
+            } => Clock::measure(clock.as_ref(), || {
+                Execution {
+                    sql,
+                    binds,
+                    shape,
+                    row_limit: *row_limit,
+                    inserts: *inserts,
+                }
+                .run(connection, planning, lane)
+            }),
             Task::Stream { binds, batch, feed } => Execution {
                 sql,
                 binds,
