@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fastr_core::db::{
-    BeginOptions, CancelHandle, Database, DatabaseOptions, JsonOptions, Query, Rows, Shape,
-    TransactionId, Value, Written,
+    BeginOptions, CancelHandle, Database, DatabaseOptions, JsonOptions, Query, ReactorSource, Rows,
+    Shape, TransactionId, Value, Written,
 };
 use fastr_core::error::{DatabaseError, DatabaseErrorKind};
 use fastr_core::waiter::{Waited, Waiter};
@@ -61,6 +61,11 @@ pub fn file_with(options: DatabaseOptions) -> TestDatabase {
 
 pub fn file() -> TestDatabase {
     file_with(DatabaseOptions::default())
+}
+
+/// SQLite needs none.
+fn reactor() -> ReactorSource {
+    Arc::new(|| Err(Error::NotRunning("SQLite needs no reactor".into())))
 }
 
 pub fn memory() -> Arc<Database> {
