@@ -69,6 +69,11 @@ pub fn classify(sql: &str) -> Statement {
     }
 }
 
+/// The first word of a statement, none if it has no word.
+pub(crate) fn first_word(sql: &str) -> &str {
+    Words(sql).next().unwrap_or_default()
+}
+
 fn with(words: Words<'_>) -> Statement {
     for word in words {
         if word.eq_ignore_ascii_case("insert") {

@@ -3,6 +3,8 @@
 //! [`driver`] is the interface to one protocol.
 
 pub(crate) mod driver;
+#[cfg(feature = "postgres")]
+pub(crate) mod postgres;
 
 use super::backend::Backend;
 use super::pool::{DatabaseOptions, ReactorSource};
