@@ -183,11 +183,8 @@ module AsyncRecord
 
     private
 
-    # ActiveSupport's TimeWithZone says it is a Time, and is none.
     def bind_exact(value)
-      return value if value.instance_of?(Time) || value.instance_of?(Date) || value.is_a?(BigDecimal)
-
-      value.is_a?(Time) || value.is_a?(DateTime) ? value.to_time.getutc : value
+      value
     end
 
     def bind_object(value)
