@@ -215,7 +215,7 @@ module AsyncRecord
 
     def datetime(value)
       case value
-      when Time then value
+      when Time then value.instance_of?(Time) ? value : value.to_time.getutc # ActiveSupport's pretends to be one
       when DateTime then value.to_time
       when Date then Time.utc(value.year, value.month, value.day)
       when String then parse_time(value)
