@@ -14,6 +14,8 @@ mod leaving;
 mod listening;
 mod perform;
 mod pool;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod report;
 mod schemes;
 mod seat;
