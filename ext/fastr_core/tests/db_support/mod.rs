@@ -74,6 +74,11 @@ pub fn file() -> TestDatabase {
     file_with(DatabaseOptions::default())
 }
 
+/// SQLite needs none.
+fn reactor() -> ReactorSource {
+    Arc::new(|| Err(Error::NotRunning("SQLite needs no reactor".into())))
+}
+
 pub fn memory() -> Arc<Database> {
     Database::open("sqlite::memory:", DatabaseOptions::default(), reactor()).unwrap()
 }

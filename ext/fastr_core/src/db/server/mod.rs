@@ -12,6 +12,8 @@ mod job;
 mod keeper;
 mod leaving;
 mod listening;
+#[cfg(feature = "mysql")]
+pub(crate) mod mysql;
 mod perform;
 mod pool;
 #[cfg(feature = "postgres")]
