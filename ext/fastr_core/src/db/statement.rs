@@ -75,6 +75,7 @@ fn next_is(words: &mut Words<'_>, expected: &str) -> bool {
     words
         .next()
         .is_some_and(|word| word.eq_ignore_ascii_case(expected))
+}
 
 /// The first word of a statement, none if it has no word.
 pub(crate) fn first_word(sql: &str) -> &str {

@@ -18,6 +18,8 @@ mod text;
 
 use std::sync::Arc;
 
+use tokio::sync::oneshot;
+
 use self::connect::Link;
 use self::location::Location;
 use self::session::MySqlSession;
@@ -26,7 +28,7 @@ use crate::db::feed::Feed;
 use crate::db::pool::DatabaseOptions;
 use crate::db::query::BeginOptions;
 use crate::db::subscription::Notification;
-use crate::error::{DatabaseError, Error};
+use crate::error::{DatabaseError, DatabaseErrorKind, Error};
 
 /// The driver for one address.
 #[derive(Debug)]
@@ -73,12 +75,17 @@ impl Driver for MySql {
         Ok(statements)
     }
 
-    async fn listen(self: Arc<Self>, _channels: Vec<String>, feed: Arc<Feed<Notification>>) {
-        feed.end(Err(no_notifications()));
+    async fn listen(
+        self: Arc<Self>,
+        _channels: Vec<String>,
+        _feed: Arc<Feed<Notification>>,
+        _listening: oneshot::Sender<()>,
+    ) -> Result<(), DatabaseError> {
+        Err(no_notifications())
     }
 
     fn cannot_listen(&self) -> Option<Error> {
-        Some(no_notifications())
+        Some(no_notifications().into())
     }
 
     fn describe(&self) -> String {
@@ -86,10 +93,10 @@ impl Driver for MySql {
     }
 }
 
-fn no_notifications() -> Error {
-    Error::Invalid(
+fn no_notifications() -> DatabaseError {
+    DatabaseError::new(
+        DatabaseErrorKind::Query,
         "MySQL and MariaDB have no notifications to listen to; use a PostgreSQL database for this, or ask a table \
-         from time to time"
-            .into(),
+         from time to time",
     )
 }
