@@ -29,6 +29,8 @@ use self::location::Location;
 use self::session::PostgresSession;
 use self::side::Side;
 use super::driver::{Driver, SessionKey};
+use tokio::sync::oneshot;
+
 use crate::db::feed::Feed;
 use crate::db::pool::DatabaseOptions;
 use crate::db::query::BeginOptions;
