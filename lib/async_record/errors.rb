@@ -25,6 +25,10 @@ module AsyncRecord
     attr_reader :detail
     # @return [String, nil] PostgreSQL's advice
     attr_reader :hint
+    # @return [Array, nil] the statement's bound values, as {AsyncRecord.filter_binds} shows them
+    attr_reader :binds
+    # @return [Float, nil] milliseconds from handing the statement over to the error
+    attr_reader :duration_ms
 
     # @param message [String, nil]
     def initialize(message = nil, sql: nil, code: nil, constraint: nil, detail: nil, hint: nil)
@@ -34,6 +38,27 @@ module AsyncRecord
       @constraint = constraint
       @detail = detail
       @hint = hint
+    end
+
+    # What is known only where the statement was asked for.
+    # @api private
+    def complete(binds:, duration_ms:)
+      @binds = binds
+      @duration_ms = duration_ms
+      self
+    end
+
+    # @param text [String] another message
+    # @return [self]
+    # @api private
+    def reword(text)
+      @text = text
+      self
+    end
+
+    # @return [String]
+    def to_s
+      @text || super
     end
   end
 
@@ -53,6 +78,12 @@ module AsyncRecord
 
   # The attribute exists, but this record was loaded without it (`select`).
   class MissingAttribute < Error; end
+
+  # An attribute declared with `attr_readonly` was assigned after the record was created.
+  class ReadonlyAttribute < Error; end
+
+  # The table has no primary key, or one of several columns where one is needed.
+  class UnknownPrimaryKey < Error; end
 
   # A plain String stands where SQL would be needed; trusted text is marked with {AsyncRecord.sql}.
   class UnsafeSql < Error; end
@@ -76,6 +107,18 @@ module AsyncRecord
       super(@record ? "Validation failed: #{@record.errors.full_messages.join(', ')}" : record, **options)
     end
   end
+
+  # Validation with `strict: true` refused a value.
+  class StrictValidationFailed < Error; end
+
+  # Someone else changed or deleted the row since it was read (`lock_version`).
+  class StaleRecordError < Error; end
+
+  # The name in ActiveRecord.
+  StaleObjectError = StaleRecordError
+
+  # More than one row matches where there may be one (`sole`).
+  class SoleRecordExceeded < Error; end
 
   # A callback stopped the record with `throw :abort`.
   class RecordNotSaved < Error; end
@@ -164,6 +207,9 @@ module AsyncRecord
 
   # A migration cannot be found, read, or was changed after it ran.
   class MigrationError < Error; end
+
+  # The database is behind the files in db/migrate.
+  class PendingMigrations < MigrationError; end
 
   # The migration does not say how to undo itself.
   class IrreversibleMigration < MigrationError; end

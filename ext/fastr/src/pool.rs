@@ -1,4 +1,5 @@
-//! `AsyncRecord::Pool`: the connections of one database.
+//! `AsyncRecord::Pool`: the connections of one database. They belong to the process that opened them: in a forked child
+//! they are neither used nor closed, since closing would say goodbye to the server on the parent's sockets.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +22,7 @@ use crate::convert;
 use crate::error::{guard, raise};
 use crate::native;
 use crate::outgoing;
+use crate::owned::Owned;
 use crate::raw::gvl;
 use crate::sink::Sink;
 use crate::timings::RubyTimings;
@@ -32,14 +34,14 @@ const BATCH: usize = 500;
 const CLOSE: Duration = Duration::from_secs(5);
 
 #[magnus::wrap(class = "AsyncRecord::Pool", free_immediately)]
-pub(crate) struct RubyPool(Arc<Database>);
+pub(crate) struct RubyPool(Owned<Arc<Database>>);
 
 impl RubyPool {
     fn new(url: String, options: RHash) -> Result<Self, Error> {
         guard(|ruby| {
             let options = database_options(ruby, options)?;
             Database::open(&url, options, Arc::new(native::reactor))
-                .map(Self)
+                .map(|database| Self(Owned::new(database)))
                 .map_err(|error| raise(ruby, &error))
         })
     }
@@ -178,10 +180,15 @@ fn database_options(ruby: &Ruby, given: RHash) -> Result<DatabaseOptions, Error>
     let mut options = DatabaseOptions::default();
     given.foreach(|key: Symbol, value: Value| {
         let seconds = || f64::try_convert(value).map(convert::seconds);
+        let limit = || Option::<f64>::try_convert(value).map(convert::limit);
         match &*key.name()? {
-            "size" => options.readers = usize::try_convert(value)?,
+            "size" => options.size = Some(usize::try_convert(value)?),
+            "min_size" => options.min_size = usize::try_convert(value)?,
             "max_waiting" => options.max_waiting = usize::try_convert(value)?,
             "pool_timeout" => options.pool_timeout = seconds()?,
+            "connect_timeout" => options.connect_timeout = seconds()?,
+            "idle_timeout" => options.idle_timeout = limit()?,
+            "max_lifetime" => options.max_lifetime = limit()?,
             "busy_timeout" => options.busy_timeout = seconds()?,
             "idle_in_transaction" => options.idle_in_transaction = seconds()?,
             "timeout" => options.query_timeout = Some(seconds()?),

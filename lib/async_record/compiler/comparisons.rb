@@ -23,6 +23,13 @@ module AsyncRecord
         end
       end
 
+      # Writes a column, an operator and a value.
+      # @return [void]
+      def edge(name, operator, value)
+        @buffer << column(name) << operator
+        bind(comparable(name, value))
+      end
+
       private
 
       def equality(name, value)
@@ -101,18 +108,18 @@ module AsyncRecord
         @buffer << ")"
       end
 
-      def edge(name, operator, value)
-        @buffer << column(name) << operator
-        bind(comparable(name, value))
-      end
-
       def infinite?(edge)
         edge.is_a?(Float) && edge.infinite?
       end
 
       def subquery_list(name, relation)
         @buffer << column(name) << " IN "
-        parenthesized { subquery(relation, [relation.model.primary_key]) }
+        parenthesized { subquery(relation, default_key(relation)) }
+      end
+
+      # @return [Array<String>, nil] what a subquery selects that does not say
+      def default_key(relation)
+        [relation.model.single_key("a subquery")] unless relation.selections
       end
     end
     private_constant :Comparisons

@@ -1,12 +1,12 @@
 //! A subscription: a connection of its own that listens until nobody wants to hear more, and connects again when it
 //! broke. What was notified in between is lost, which the subscriber is told.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
 use sqlx::postgres::{PgListener, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection};
+use tokio::sync::oneshot;
 
 use super::error;
 use super::location::Location;
@@ -19,34 +19,35 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 /// Delivers until the feed is closed. A subscription that cannot even begin ends with the reason.
-pub(super) async fn run(location: &Location, channels: &[String], feed: &Feed<Notification>) {
-    let mut is_again = false;
+pub(super) async fn run(
+    location: &Location,
+    channels: &[String],
+    feed: &Feed<Notification>,
+    listening: oneshot::Sender<()>,
+) -> Result<(), DatabaseError> {
+    let mut first = Some(listening);
     let mut pause = FIRST_PAUSE;
     loop {
-        let opened = unless_closed(feed, open(location, channels)).await;
-        match opened {
-            None => return,
+        match unless_closed(feed, open(location, channels)).await {
+            None => return Ok(()),
             Some(Ok(mut listener)) => {
                 pause = FIRST_PAUSE;
-                if is_again && feed.push(Notification::Reconnected).await.is_err() {
-                    return;
+                match first.take() {
+                    Some(listening) => drop(listening.send(())),
+                    None if feed.push(Notification::Reconnected).await.is_err() => return Ok(()),
+                    None => {}
                 }
-                is_again = true;
-                if unless_closed(feed, deliver(&mut listener, feed))
-                    .await
-                    .is_none()
-                {
-                    return;
+                let delivered = unless_closed(feed, deliver(&mut listener, feed)).await;
+                if delivered.is_none() {
+                    return Ok(());
                 }
             }
-            Some(Err(failure)) if !is_again => return feed.end(Err(failure.into())),
+            Some(Err(failure)) if first.is_some() => return Err(failure),
             Some(Err(_)) => {}
         }
-        if unless_closed(feed, tokio::time::sleep(pause))
-            .await
-            .is_none()
-        {
-            return;
+        let slept = unless_closed(feed, tokio::time::sleep(pause)).await;
+        if slept.is_none() {
+            return Ok(());
         }
         pause = (pause * 2).min(LONGEST_PAUSE);
     }
@@ -102,13 +103,4 @@ async fn deliver(listener: &mut PgListener, feed: &Feed<Notification>) {
             return;
         }
     }
-}
-
-/// The subscription's future, which owns what it needs.
-pub(super) async fn owned(
-    location: Location,
-    channels: Vec<String>,
-    feed: Arc<Feed<Notification>>,
-) {
-    run(&location, &channels, &feed).await;
 }

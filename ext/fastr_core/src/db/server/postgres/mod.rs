@@ -23,6 +23,7 @@ mod transaction;
 use std::sync::Arc;
 
 use sqlx::{ConnectOptions, PgConnection};
+use tokio::sync::oneshot;
 
 use self::location::Location;
 use self::session::PostgresSession;
@@ -92,8 +93,13 @@ impl Driver for Postgres {
         transaction::begin(options).map(|sql| vec![sql])
     }
 
-    async fn listen(self: Arc<Self>, channels: Vec<String>, feed: Arc<Feed<Notification>>) {
-        listen::owned(self.location.clone(), channels, feed).await;
+    async fn listen(
+        self: Arc<Self>,
+        channels: Vec<String>,
+        feed: Arc<Feed<Notification>>,
+        listening: oneshot::Sender<()>,
+    ) -> Result<(), DatabaseError> {
+        listen::run(&self.location, &channels, &feed, listening).await
     }
 
     fn describe(&self) -> String {
