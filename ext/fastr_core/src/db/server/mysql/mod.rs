@@ -93,3 +93,6 @@ fn no_notifications() -> Error {
             .into(),
     )
 }
+
+#[cfg(test)]
+mod tests;
