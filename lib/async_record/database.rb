@@ -6,6 +6,7 @@
 require "uri"
 require_relative "database/pooling"
 require_relative "database/asking"
+require_relative "database/streaming"
 require_relative "database/replicas"
 require_relative "server"
 
@@ -18,6 +19,7 @@ module AsyncRecord
   class Database
     include Pooling
     include Asking
+    include Streaming
     include Server
 
     SCHEMES = {

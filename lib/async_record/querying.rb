@@ -13,7 +13,7 @@ module AsyncRecord
       find_or_create_by find_or_create_by! create_or_find_by create_or_find_by! find_or_initialize_by create create!
       count sum average minimum maximum pluck pick ids exists? any? empty? none? one? many?
       find_each find_in_batches in_batches update_all delete_all destroy_all delete_by destroy_by touch_all increment
-      insert_all insert_all! upsert_all upsert to_json_bytes explain
+      insert_all insert_all! upsert_all upsert to_json_bytes stream stream_json explain
     ].freeze
     SCOPE_NAME = /\A[a-z_]\w*[?!]?\z/
     private_constant :DELEGATED, :SCOPE_NAME

@@ -17,6 +17,7 @@ require_relative "relation/calculations"
 require_relative "relation/batches"
 require_relative "relation/writes"
 require_relative "relation/output"
+require_relative "relation/streaming"
 
 module AsyncRecord
   # A query of one model.
@@ -43,6 +44,7 @@ module AsyncRecord
     include Batches
     include Writes
     include Output
+    include Streaming
 
     # @return [Class] the model
     attr_reader :model

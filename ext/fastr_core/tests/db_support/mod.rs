@@ -2,7 +2,7 @@
 //! behaviour of the database.
 #![allow(dead_code, missing_docs, clippy::unwrap_used)]
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use fastr_core::db::{
@@ -10,6 +10,7 @@ use fastr_core::db::{
     Shape, TransactionId, Value, Written,
 };
 use fastr_core::error::{DatabaseError, DatabaseErrorKind};
+use fastr_core::reactor::Reactor;
 use fastr_core::waiter::{Waited, Waiter};
 use fastr_core::{Completer, CompletionId, Error, Outcome};
 use tempfile::TempDir;
@@ -57,6 +58,16 @@ pub fn file_with(options: DatabaseOptions) -> TestDatabase {
         database: Database::open(&url, options, reactor()).unwrap(),
         directory,
     }
+}
+
+/// The one reactor of a test binary, started when something needs it.
+pub fn reactor() -> ReactorSource {
+    static REACTOR: OnceLock<Arc<Reactor>> = OnceLock::new();
+    Arc::new(|| {
+        Ok(Arc::clone(
+            REACTOR.get_or_init(|| Reactor::start().unwrap()),
+        ))
+    })
 }
 
 pub fn file() -> TestDatabase {
