@@ -18,6 +18,8 @@ mod text;
 
 use std::sync::Arc;
 
+use tokio::sync::oneshot;
+
 use self::connect::Link;
 use self::location::Location;
 use self::session::MySqlSession;
@@ -26,7 +28,11 @@ use crate::db::feed::Feed;
 use crate::db::pool::DatabaseOptions;
 use crate::db::query::BeginOptions;
 use crate::db::subscription::Notification;
-use crate::error::{DatabaseError, Error};
+use crate::error::{DatabaseError, DatabaseErrorKind, Error};
+
+/// Why there is nothing to listen to.
+const NO_NOTIFICATIONS: &str = "MySQL and MariaDB have no notifications to listen to; use a PostgreSQL database for \
+    this, or ask a table from time to time";
 
 /// The driver for one address.
 #[derive(Debug)]
@@ -73,25 +79,25 @@ impl Driver for MySql {
         Ok(statements)
     }
 
-    async fn listen(self: Arc<Self>, _channels: Vec<String>, feed: Arc<Feed<Notification>>) {
-        feed.end(Err(no_notifications()));
+    async fn listen(
+        self: Arc<Self>,
+        _channels: Vec<String>,
+        _feed: Arc<Feed<Notification>>,
+        _listening: oneshot::Sender<()>,
+    ) -> Result<(), DatabaseError> {
+        Err(DatabaseError::new(
+            DatabaseErrorKind::Query,
+            NO_NOTIFICATIONS,
+        ))
     }
 
     fn cannot_listen(&self) -> Option<Error> {
-        Some(no_notifications())
+        Some(Error::Invalid(NO_NOTIFICATIONS.into()))
     }
 
     fn describe(&self) -> String {
         self.link.describe()
     }
-}
-
-fn no_notifications() -> Error {
-    Error::Invalid(
-        "MySQL and MariaDB have no notifications to listen to; use a PostgreSQL database for this, or ask a table \
-         from time to time"
-            .into(),
-    )
 }
 
 #[cfg(test)]

@@ -145,26 +145,23 @@ fn statements_that_are_not_one_statement_with_its_values_are_refused() {
     });
 }
 
+fn no_such_database() -> String {
+    let url = url();
+    let (server, _) = url.rsplit_once('/').unwrap();
+    format!("{server}/no_such_database")
+}
+
 #[test]
 fn who_is_not_let_in_is_told_why() {
     on_reactor(async {
-        let url = url();
-        let (start, address) = url.split_once("://").unwrap();
-        let address = address
-            .rsplit_once('@')
-            .map_or(address, |(_, address)| address);
-        let server = address.split(['/', '?']).next().unwrap();
+        let server = url_of("root");
         for (url, kind, reason) in [
             (
-                format!("{start}://nobody:s3cret@{server}"),
+                url_of("nobody:s3cret"),
                 Kind::Authentication,
                 "check user and password",
             ),
-            (
-                url.replace(address, &format!("{server}/no_such_database")),
-                Kind::Connection,
-                "create the database",
-            ),
+            (no_such_database(), Kind::Connection, "create the database"),
             (
                 "mysql://root@127.0.0.1:1/x".into(),
                 Kind::Refused,
@@ -176,7 +173,7 @@ fn who_is_not_let_in_is_told_why() {
                 "socket's path",
             ),
             (
-                format!("mysql://root@{server}?ssl-mode=required"),
+                format!("{server}?ssl-mode=verify_identity"),
                 Kind::Connection,
                 "cannot connect",
             ),

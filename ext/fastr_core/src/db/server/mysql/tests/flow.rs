@@ -280,14 +280,12 @@ fn rows_are_streamed_in_batches_and_the_stream_may_be_left() {
 
         let feed: Feed<Arc<Rows>> = Feed::new(2, batch);
         let query = Query::new("select seq, repeat('x', 1000) from seq_1_to_3000000");
-        let started = std::time::Instant::now();
+        let (key, started) = (session.key(), std::time::Instant::now());
         let leave = async {
             tokio::time::sleep(std::time::Duration::from_millis(100)).await;
             feed.close();
-            driver.stop(session_key(&driver)).await.unwrap();
+            driver.stop(key).await.unwrap();
         };
-        let key = session.key();
-        LAST.with(|last| last.set(Some(key)));
         let (streamed, ()) = tokio::join!(session.stream(&query, 100, &feed), leave);
         streamed.unwrap();
         assert!(
@@ -300,14 +298,6 @@ fn rows_are_streamed_in_batches_and_the_stream_may_be_left() {
             Value::Integer(1)
         );
     });
-}
-
-thread_local! {
-    static LAST: std::cell::Cell<Option<crate::db::server::driver::SessionKey>> = const { std::cell::Cell::new(None) };
-}
-
-fn session_key(_: &MySql) -> crate::db::server::driver::SessionKey {
-    LAST.with(std::cell::Cell::get).unwrap()
 }
 
 #[test]
@@ -349,13 +339,20 @@ fn the_cache_of_statements_is_bounded_and_may_be_off() {
                     [Value::Integer(round % 100), text("x")]
                 );
             }
-            let open = rows(
-                &mut session,
-                "show session status like 'Prepared_stmt_count'",
-                vec![],
-            )
-            .await;
-            drop(open);
+            let sql = "show session status like 'Com_stmt_%'";
+            let counts = rows(&mut session, sql, vec![]).await;
+            let count = |name: &str| {
+                let row = counts.iter().find(|row| row[0] == text(name)).unwrap();
+                match &row[1] {
+                    Value::Text(count) => count.parse::<usize>().unwrap(),
+                    other => panic!("{other:?}"),
+                }
+            };
+            let open = count("Com_stmt_prepare") - count("Com_stmt_close");
+            assert!(
+                open <= statement_cache + 1,
+                "{open} statements are kept prepared"
+            );
         }
     });
 }

@@ -27,6 +27,19 @@ fn url() -> String {
     )
 }
 
+/// The server's address for another user; no database.
+fn url_of(credentials: &str) -> String {
+    let url = url();
+    let address = url.split_once("://").unwrap().1;
+    let address = address
+        .rsplit_once('@')
+        .map_or(address, |(_, address)| address);
+    format!(
+        "mysql://{credentials}@{}",
+        address.split(['/', '?']).next().unwrap()
+    )
+}
+
 fn driver() -> MySql {
     MySql::new(&url(), &DatabaseOptions::default()).unwrap()
 }
