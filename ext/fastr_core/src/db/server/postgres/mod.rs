@@ -23,7 +23,6 @@ mod transaction;
 use std::sync::Arc;
 
 use sqlx::{ConnectOptions, PgConnection};
-use tokio::sync::oneshot;
 
 use self::location::Location;
 use self::session::PostgresSession;
