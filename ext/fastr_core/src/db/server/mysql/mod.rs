@@ -44,7 +44,10 @@ impl MySql {
     /// Understands the URL; connects nowhere yet.
     pub(crate) fn new(url: &str, options: &DatabaseOptions) -> Result<Self, Error> {
         let location = Location::parse(url)?;
-        let link = Arc::new(Link::new(location, options.statement_cache));
+        let link = Arc::new(Link::new(
+            location,
+            prepared::capacity(options.statement_cache),
+        ));
         Ok(Self { link })
     }
 }

@@ -319,9 +319,9 @@ fn the_parts_of_a_statements_time_are_told() {
 }
 
 #[test]
-fn the_cache_of_statements_is_bounded_and_may_be_off() {
+fn the_number_of_prepared_statements_is_bounded() {
     on_reactor(async {
-        for statement_cache in [0, 3] {
+        for statement_cache in [0, 50] {
             let options = DatabaseOptions {
                 statement_cache,
                 ..DatabaseOptions::default()
@@ -331,6 +331,7 @@ fn the_cache_of_statements_is_bounded_and_may_be_off() {
                 .connect()
                 .await
                 .unwrap();
+            let started = std::time::Instant::now();
             for round in 0..300 {
                 let sql = format!("select {}, ?", round % 100);
                 let row = rows(&mut session, &sql, vec![text("x")]).await;
@@ -339,6 +340,7 @@ fn the_cache_of_statements_is_bounded_and_may_be_off() {
                     [Value::Integer(round % 100), text("x")]
                 );
             }
+            assert!(started.elapsed().as_secs() < 5, "{:?}", started.elapsed());
             let sql = "show session status like 'Com_stmt_%'";
             let counts = rows(&mut session, sql, vec![]).await;
             let count = |name: &str| {
@@ -350,7 +352,7 @@ fn the_cache_of_statements_is_bounded_and_may_be_off() {
             };
             let open = count("Com_stmt_prepare") - count("Com_stmt_close");
             assert!(
-                open <= statement_cache + 1,
+                open <= statement_cache.max(16),
                 "{open} statements are kept prepared"
             );
         }
