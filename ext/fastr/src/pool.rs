@@ -180,10 +180,15 @@ fn database_options(ruby: &Ruby, given: RHash) -> Result<DatabaseOptions, Error>
     let mut options = DatabaseOptions::default();
     given.foreach(|key: Symbol, value: Value| {
         let seconds = || f64::try_convert(value).map(convert::seconds);
+        let limit = || Option::<f64>::try_convert(value).map(convert::limit);
         match &*key.name()? {
-            "size" => options.readers = usize::try_convert(value)?,
+            "size" => options.size = Some(usize::try_convert(value)?),
+            "min_size" => options.min_size = usize::try_convert(value)?,
             "max_waiting" => options.max_waiting = usize::try_convert(value)?,
             "pool_timeout" => options.pool_timeout = seconds()?,
+            "connect_timeout" => options.connect_timeout = seconds()?,
+            "idle_timeout" => options.idle_timeout = limit()?,
+            "max_lifetime" => options.max_lifetime = limit()?,
             "busy_timeout" => options.busy_timeout = seconds()?,
             "idle_in_transaction" => options.idle_in_transaction = seconds()?,
             "timeout" => options.query_timeout = Some(seconds()?),

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use db_support::*;
 use fastr_core::Error;
 use fastr_core::db::{BeginOptions, Database, DatabaseOptions, Query};
-use fastr_core::error::DatabaseErrorKind;
+use fastr_core::error::{DatabaseErrorKind, ErrorCode};
 
 #[test]
 fn many_handles_open_one_new_file_together() {
@@ -187,7 +187,7 @@ fn a_read_only_database_reads_and_refuses_to_write() {
 #[test]
 fn closing_answers_what_waits_and_stops_what_runs() {
     let database = file_with(DatabaseOptions {
-        readers: 1,
+        size: Some(1),
         ..DatabaseOptions::default()
     });
     let transaction = begin(&database);

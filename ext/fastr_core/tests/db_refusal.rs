@@ -5,7 +5,7 @@ mod db_support;
 
 use db_support::*;
 use fastr_core::db::{Query, Value};
-use fastr_core::error::DatabaseErrorKind;
+use fastr_core::error::{DatabaseErrorKind, ErrorCode};
 
 #[test]
 fn a_second_statement_is_refused_and_nothing_of_it_runs() {

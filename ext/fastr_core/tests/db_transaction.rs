@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use db_support::*;
 use fastr_core::Outcome;
 use fastr_core::db::{BeginOptions, Database, DatabaseOptions, Query, TransactionMode, Value};
-use fastr_core::error::DatabaseErrorKind;
+use fastr_core::error::{DatabaseErrorKind, ErrorCode};
 
 fn with_table() -> TestDatabase {
     let database = file();

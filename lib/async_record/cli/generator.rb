@@ -9,7 +9,7 @@ module AsyncRecord
   class CLI
     # Writes one migration.
     class Generator
-      FIELD = /\A(?<name>[a-z_]\w*)(?::(?<type>\w+)(?:\{(?<size>[\d,.-]+)\})?(?<required>!)?)?
+      FIELD = /\A(?<name>[a-z_]\w*)(?::(?!(?:uniq|index)\z)(?<type>\w+)(?:\{(?<size>[\d,.-]+)\})?(?<required>!)?)?
                (?::(?<index>uniq|index))?\z/xi
       REFERENCES = %w[references belongs_to].freeze
       private_constant :FIELD, :REFERENCES

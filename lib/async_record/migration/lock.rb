@@ -16,7 +16,10 @@ module AsyncRecord
       INTERVAL = 0.2
       # Options of the connection that holds the lock: it does nothing for as long as the migrations take.
       IDLE = { size: 1, idle_in_transaction: 30 * 86_400 }.freeze
-      private_constant :SALT, :INTERVAL, :IDLE
+      # The last statement's snapshot lives until the next one is asked in the plain protocol; CREATE INDEX CONCURRENTLY
+      # would wait for it.
+      FORGET = "SELECT 1"
+      private_constant :SALT, :INTERVAL, :IDLE, :FORGET
 
       # @param database [Database]
       # @param out [#puts]
@@ -70,11 +73,17 @@ module AsyncRecord
         own = @database.twin(**IDLE)
         Transaction.run(own) do
           own.script("SET LOCAL idle_in_transaction_session_timeout = 0") if postgresql?
-          attempt { [true, 1].include?(own.await(try_sql).to_a.first["locked"]) }
+          attempt { locked?(own) }
           held(own, &block)
         end
       ensure
         own&.close
+      end
+
+      def locked?(own)
+        locked = own.await(try_sql).to_a.first["locked"]
+        own.script(FORGET) if postgresql?
+        [true, 1].include?(locked)
       end
 
       # The block is no part of the lock's transaction, which belongs to another database object.

@@ -74,13 +74,16 @@ RSpec.describe "Changes of tables on SQLite" do
     expect { database.query("insert into posts (title) values ('123456')") }.to raise_error(AsyncRecord::CheckViolation)
     database.query("delete from posts where user_id = 99")
     alter { add_foreign_key :posts, :users, on_delete: :nullify }
-    expect { database.query("insert into posts (user_id) values (99)") }.to raise_error(AsyncRecord::ForeignKeyViolation)
+    expect do
+      database.query("insert into posts (user_id) values (99)")
+    end.to raise_error(AsyncRecord::ForeignKeyViolation)
     database.query("delete from users where id = 1")
     expect(database.query("select user_id from posts where id = 1")).to eq([{ "user_id" => nil }])
   end
 
   it "remove a reference that stands with its column" do
-    database.query("create table hand (id integer primary key, user_id int references users (id) on delete cascade not null)")
+    database.query("create table hand (id integer primary key, " \
+                   "user_id int references users (id) on delete cascade not null)")
     alter { remove_foreign_key :hand, :users }
     database.query("insert into hand (user_id) values (77)")
     expect { database.query("insert into hand (id) values (2)") }.to raise_error(AsyncRecord::NotNullViolation)
@@ -143,7 +146,8 @@ RSpec.describe "Changes of tables on SQLite" do
   end
 
   it "read definitions that were written by hand" do
-    database.query("CREATE TABLE 'odd' (a INT -- the , first\n DEFAULT (1 + (2)) /* ) */ NOT NULL, [b c] text CHECK (\"b c\" <> " \
+    database.query("CREATE TABLE 'odd' (a INT -- the , first\n DEFAULT (1 + (2)) /* ) */ NOT NULL, " \
+                   "[b c] text CHECK (\"b c\" <> " \
                    "'),('), `d` numeric(4,2) default -1.5, UNIQUE(a, d)) WITHOUT ROWID"
                      .sub("[b c] text", "[b c] text PRIMARY KEY"))
     alter do

@@ -108,7 +108,7 @@ RSpec.describe AsyncRecord::Migration do
     "create_join_table" => [-> { create_join_table :b, :a }, ['DROP TABLE "a_b"']],
     "change_table" => [-> { change_table(:a) { |t| t.string :b } }, ['ALTER TABLE "a" DROP COLUMN "b"']],
     "revert" => [-> { revert { create_table(:a, id: false) { |t| t.text :b } } },
-                            ['CREATE TABLE "a" ("b" TEXT)']],
+                 ['CREATE TABLE "a" ("b" TEXT)']],
     "reversible" => [-> { reversible { |way| way.down { execute "select 'down'" } } }, ["select 'down'"]]
   }.each do |what, (change, undone)|
     it "undoes #{what}" do
@@ -197,13 +197,15 @@ RSpec.describe AsyncRecord::Migration do
         t.bigint :c
       end
     end
-    expect(sql_of(&body)).to eq(['CREATE TABLE IF NOT EXISTS "a" ("b" INTEGER, "c" BIGINT, PRIMARY KEY ("b", "c")) X=1'])
+    expect(sql_of(&body))
+      .to eq(['CREATE TABLE IF NOT EXISTS "a" ("b" INTEGER, "c" BIGINT, PRIMARY KEY ("b", "c")) X=1'])
     expect(postgresql(&body)).to eq(
       ['CREATE TABLE IF NOT EXISTS "a" ("b" integer, "c" bigint, PRIMARY KEY ("b", "c")) X=1',
        'COMMENT ON TABLE "a" IS \'it\'\'s\'', 'COMMENT ON COLUMN "a"."b" IS \'key\'']
     )
     expect(mysql(&body)).to eq(
-      ["CREATE TABLE IF NOT EXISTS `a` (`b` INT COMMENT 'key', `c` BIGINT, PRIMARY KEY (`b`, `c`)) X=1 COMMENT = 'it''s'"]
+      ["CREATE TABLE IF NOT EXISTS `a` (`b` INT COMMENT 'key', `c` BIGINT, PRIMARY KEY (`b`, `c`)) X=1 " \
+       "COMMENT = 'it''s'"]
     )
   end
 
@@ -253,7 +255,8 @@ RSpec.describe AsyncRecord::Migration do
     end
     expect(sql.map { |one| one[/ADD COLUMN (.*)/, 1] }).to eq(
       ["`b` BIGINT UNSIGNED", "`c` ENUM('x', 'it''s')", "`d` MEDIUMTEXT", "`e` TINYBLOB", "`f` TINYINT",
-       "`g` JSON DEFAULT ('{}')", "`h` DATETIME(6) DEFAULT CURRENT_TIMESTAMP(6)", "`i` VARCHAR(255) COLLATE utf8mb4_bin"]
+       "`g` JSON DEFAULT ('{}')", "`h` DATETIME(6) DEFAULT CURRENT_TIMESTAMP(6)",
+       "`i` VARCHAR(255) COLLATE utf8mb4_bin"]
     )
   end
 
@@ -264,7 +267,9 @@ RSpec.describe AsyncRecord::Migration do
     "unsigned on PostgreSQL" => [:postgresql, -> { add_column :a, :b, :integer, unsigned: true },
                                  /PostgreSQL has no unsigned integer; .*bigint/],
     "tinyint on PostgreSQL" => [:postgresql, -> { add_column :a, :b, :tinyint }, /no type tinyint; .*smallint/],
-    "enum types on SQLite" => [:sql_of, -> { create_enum :a, %w[b] }, /create_enum works on PostgreSQL only; .*values:/],
+    "enum types on SQLite" => [:sql_of, lambda {
+                                          create_enum :a, %w[b]
+                                        }, /create_enum works on PostgreSQL only; .*values:/],
     "an enum without values" => [:sql_of, -> { add_column :a, :b, :enum }, /enum needs values:/],
     "partial indexes on MySQL" => [:mysql, -> { add_index :a, :b, where: "c" }, /no partial index; the nearest/],
     "a virtual column on PostgreSQL" => [:postgresql, -> { add_column :a, :b, :text, as: "c", stored: false },
@@ -280,12 +285,23 @@ RSpec.describe AsyncRecord::Migration do
     end
   end
 
+  it "has a type for every word on every database, or names the nearest" do
+    %w[sqlite::memory: postgres://h/d mysql://h/d].each do |url|
+      described_class::TableDefinition::TYPES.each do |type|
+        sql_of(on: FakeDatabase.new(url)) { add_column :a, :b, type, values: %w[x] }
+      rescue AsyncRecord::MigrationError => error
+        expect(error.message).to match(/has no type #{type}; the nearest that works there is \S/)
+      end
+    end
+  end
+
   it "knows the indexes of each database" do
     expect(postgresql do
       add_index :a, %i[b c], using: :gin, order: { c: :desc }, include: :d, where: "b > 1", nulls_not_distinct: true
       add_index :a, AsyncRecord.sql("lower(b)"), name: "x", opclass: :text_pattern_ops
     end).to eq(
-      ['CREATE INDEX "index_a_on_b_and_c" ON "a" USING gin ("b", "c" DESC) INCLUDE ("d") NULLS NOT DISTINCT WHERE b > 1',
+      ['CREATE INDEX "index_a_on_b_and_c" ON "a" USING gin ("b", "c" DESC) INCLUDE ("d") NULLS NOT DISTINCT ' \
+       "WHERE b > 1",
        'CREATE INDEX "x" ON "a" ((lower(b)) "text_pattern_ops")']
     )
     expect(mysql do
@@ -299,7 +315,7 @@ RSpec.describe AsyncRecord::Migration do
 
   it "shortens names that would be too long, and keeps them apart" do
     names = %w[x y].map do |letter|
-      sql_of { add_index :"#{'table' * 8}", %W[#{'column' * 5}#{letter}] }.first[/INDEX "(\w+)"/, 1]
+      sql_of { add_index :"#{"table" * 8}", %W[#{'column' * 5}#{letter}] }.first[/INDEX "(\w+)"/, 1]
     end
     expect(names.map(&:bytesize)).to eq([63, 63])
     expect(names.uniq.size).to eq(2)
@@ -339,7 +355,8 @@ RSpec.describe AsyncRecord::Migration do
   it "changes columns on MySQL by repeating what they are" do
     database = FakeDatabase.new("mysql://h/d")
     database.answer(/SHOW CREATE/, ["Table", "Create Table"],
-                    ["a", "CREATE TABLE `a` (\n  `b` varchar(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT 'it''s'" \
+                    ["a", "CREATE TABLE `a` (\n  `b` varchar(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin " \
+                          "DEFAULT 'it''s'" \
                           " COMMENT 'x, y',\n  `c` int(11) NOT NULL,\n  PRIMARY KEY (`c`)\n) ENGINE=InnoDB"])
     sql = sql_of(on: database) do
       change_column_null :a, :b, false, "z"

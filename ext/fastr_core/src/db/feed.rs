@@ -105,6 +105,11 @@ impl<T> Feed<T> {
         lock(&self.state).is_closed
     }
 
+    /// Whether the producer has ended it.
+    pub(crate) fn has_ended(&self) -> bool {
+        lock(&self.state).end.is_some()
+    }
+
     /// Resolves once the consumer wants no more.
     pub(crate) async fn closed(&self) {
         loop {

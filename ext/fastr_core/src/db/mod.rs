@@ -6,12 +6,15 @@
 
 mod backend;
 pub mod civil;
+mod ended;
 mod feed;
 mod json;
 mod json_text;
 mod json_value;
 mod pool;
+mod process;
 mod query;
+mod refusal;
 mod row_stream;
 mod rows;
 mod server;

@@ -18,9 +18,11 @@ pub type ReactorSource = Arc<dyn Fn() -> Result<Arc<Reactor>, Error> + Send + Sy
 /// Limits of one database. The default suits a web application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DatabaseOptions {
-    /// SQLite: connections that read beside the one that writes (4). They are opened as the load asks for them. A
-    /// memory database has exactly one connection, whatever is said here.
-    pub readers: usize,
+    /// Connections there may be (10); they are opened as the load asks for them. SQLite: connections that read beside
+    /// the one that writes (4); a memory database has exactly one connection, whatever is said here.
+    pub size: Option<usize>,
+    /// Servers: connections that are kept although nothing runs on them (0).
+    pub min_size: usize,
     /// How many operations may wait before the next one is refused (1000).
     pub max_waiting: usize,
     /// How long an operation may wait for a connection (5 s). A statement inside an open transaction has its
@@ -30,7 +32,14 @@ pub struct DatabaseOptions {
     pub query_timeout: Option<Duration>,
     /// How long an open transaction may go without a statement before it is rolled back (30 s).
     pub idle_in_transaction: Duration,
-    /// How long a statement waits for a lock held by another process (5 s).
+    /// Servers: how long opening a connection may take (5 s).
+    pub connect_timeout: Duration,
+    /// Servers: after how long without work a connection is closed (10 min; none keeps it).
+    pub idle_timeout: Option<Duration>,
+    /// Servers: after how long a connection is replaced by a fresh one (30 min and up to a tenth less, so that they do
+    /// not all go at once; none keeps it).
+    pub max_lifetime: Option<Duration>,
+    /// SQLite: how long a statement waits for a lock held by another process (5 s).
     pub busy_timeout: Duration,
     /// Prepared statements kept per connection (128).
     pub statement_cache: usize,
@@ -39,11 +48,15 @@ pub struct DatabaseOptions {
 impl Default for DatabaseOptions {
     fn default() -> Self {
         Self {
-            readers: 4,
+            size: None,
+            min_size: 0,
             max_waiting: 1000,
             pool_timeout: Duration::from_secs(5),
             query_timeout: None,
             idle_in_transaction: Duration::from_secs(30),
+            connect_timeout: Duration::from_secs(5),
+            idle_timeout: Some(Duration::from_secs(600)),
+            max_lifetime: Some(Duration::from_secs(1800)),
             busy_timeout: Duration::from_secs(5),
             statement_cache: 128,
         }

@@ -32,6 +32,7 @@ use super::backend::{Backend, CancelHandle, Stats};
 use super::feed::Feed;
 use super::pool::DatabaseOptions;
 use super::query::{BeginOptions, Query};
+use super::refusal::{self, refused};
 use super::row_stream::{self, BATCHES_AHEAD, RowStream};
 use super::rows::TransactionId;
 use super::statement::{Statement, classify};
@@ -78,18 +79,13 @@ impl Sqlite {
 
     /// The lane for a statement, or why it may not run at all.
     fn lane(&self, statement: Statement, query: &Query) -> Result<Lane, Error> {
-        let refuse = |fix: &str| Err(error::refused(DatabaseErrorKind::Query, fix, &query.sql));
+        refusal::check(statement, &query.sql, query.transaction.is_some())?;
         match statement {
-            Statement::Transaction => refuse(
-                "BEGIN, COMMIT and ROLLBACK are not statements of their own here, because the next statement may run \
-                 on another connection; use `transaction`",
-            ),
-            Statement::Savepoint if query.transaction.is_none() => {
-                refuse("a savepoint exists only inside a transaction; use `transaction`")
-            }
-            Statement::Attach if !self.memory => refuse(
+            Statement::Attach if !self.memory => Err(refused(
+                DatabaseErrorKind::Query,
                 "ATTACH reaches only one of the connections; open the other file as a database of its own",
-            ),
+                &query.sql,
+            )),
             _ if self.memory || query.transaction.is_some() => Ok(Lane::Write),
             Statement::Read => Ok(Lane::Read),
             _ => Ok(Lane::Write),

@@ -8,6 +8,8 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::oneshot;
+
 use crate::db::feed::Feed;
 use crate::db::query::{BeginOptions, Query};
 use crate::db::rows::Rows;
@@ -33,13 +35,15 @@ pub(crate) trait Driver: fmt::Debug + Send + Sync + 'static {
     /// If the database has no such transactions.
     fn begin(&self, options: &BeginOptions) -> Result<Vec<String>, Error>;
 
-    /// Delivers what is notified on these channels, over a connection of its own, until the feed is closed; connects
-    /// again when the connection breaks.
+    /// Delivers what is notified on these channels, over a connection of its own, until the feed is closed. Tells
+    /// `listening` once it listens; until then a failure ends it, afterwards it connects again when the connection
+    /// breaks.
     fn listen(
         self: Arc<Self>,
         channels: Vec<String>,
         feed: Arc<Feed<Notification>>,
-    ) -> impl Future<Output = ()> + Send;
+        listening: oneshot::Sender<()>,
+    ) -> impl Future<Output = Result<(), DatabaseError>> + Send;
 
     /// Why [`listen`](Self::listen) is impossible, if it is.
     fn cannot_listen(&self) -> Option<Error> {

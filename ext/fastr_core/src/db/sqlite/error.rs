@@ -2,19 +2,10 @@
 
 use rusqlite::ffi;
 
-use crate::error::{DatabaseError, DatabaseErrorKind, Error, ErrorCode};
+use crate::error::{DatabaseError, DatabaseErrorKind, ErrorCode};
 
 /// SQLite's own words in front of a violated constraint's name.
 const CONSTRAINT_FAILED: &str = " constraint failed: ";
-
-/// An error that fastr itself raises about a statement.
-pub(super) fn refused(kind: DatabaseErrorKind, message: impl Into<String>, sql: &str) -> Error {
-    DatabaseError {
-        sql: Some(sql.into()),
-        ..DatabaseError::new(kind, message)
-    }
-    .into()
-}
 
 /// What SQLite said about a statement.
 pub(super) fn from_sqlite(error: &rusqlite::Error, sql: &str) -> DatabaseError {

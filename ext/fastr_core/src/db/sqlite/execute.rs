@@ -8,13 +8,14 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Batch, Connection, Row, Statement, ToSql};
 
 use super::decode;
-use super::error::{from_sqlite, refused};
+use super::error::from_sqlite;
 use super::planning::Planning;
 use super::state::Lane;
 use crate::db::civil;
 use crate::db::feed::Feed;
 use crate::db::json::{JsonArray, JsonOptions};
 use crate::db::query::Shape;
+use crate::db::refusal::refused;
 use crate::db::rows::{Column, Rows, Value, Written};
 use crate::error::{DatabaseErrorKind, Error};
 use crate::event::Outcome;
