@@ -55,6 +55,9 @@ module AsyncRecord
   # The database cannot do this; the message says why, and what it can do instead.
   class UnsupportedFeature < Error; end
 
+  # Text to be bound is not valid in its encoding.
+  class InvalidText < Error; end
+
   # A plain String stands where SQL would be needed; trusted text is marked with {AsyncRecord.sql}.
   class UnsafeSql < Error; end
 
