@@ -145,6 +145,11 @@ module AsyncRecord
       key? ? [self.class, id].hash : super
     end
 
+    # @return [String] the same, so that a record is an answer as a relation is
+    def to_json_bytes
+      to_json
+    end
+
     # @return [Hash{Symbol => Object}] for pattern matching
     def deconstruct_keys(_keys)
       values.transform_keys(&:to_sym)

@@ -70,7 +70,8 @@ module AsyncRecord
 
       # Sets the database of this class and its subclasses.
       #
-      # @param database [Database, String, nil] or a URL; nil takes the setting back
+      # @param database [Database, Symbol, String, nil] a Symbol is a name of {AsyncRecord.connect}, also one that
+      #   is given later; a String is a URL; nil takes the setting back
       # @return [void]
       def set_connection(database) # rubocop:disable Naming/AccessorMethodName -- the name is the contract
         @database = database.is_a?(String) ? Database.new(database) : database
@@ -81,6 +82,8 @@ module AsyncRecord
       # @return [Database] this class's, or its superclass's, or the one of {AsyncRecord.connect}
       # @raise [ConfigurationError] when there is none
       def database
+        return AsyncRecord.database(@database) if @database.is_a?(Symbol)
+
         @database || (equal?(Base) ? AsyncRecord.database : superclass.database)
       end
       alias connection database

@@ -8,12 +8,12 @@ module AsyncRecord
   module Querying
     DELEGATED = %i[
       where not or and order reorder limit offset select distinct distinct_on group having joins from lock none using
-      timeout async merge rewhere unscope invert_where reselect regroup reverse_order excluding
+      primary timeout async merge rewhere unscope invert_where reselect regroup reverse_order excluding
       all find find_by find_by! take take! first first! last last! sole find_sole_by
       find_or_create_by find_or_create_by! create_or_find_by create_or_find_by! find_or_initialize_by create create!
       count sum average minimum maximum pluck pick ids exists? any? empty? none? one? many?
       find_each find_in_batches in_batches update_all delete_all destroy_all delete_by destroy_by touch_all increment
-      insert_all insert_all! upsert_all upsert to_json_bytes explain
+      insert_all insert_all! upsert_all upsert to_json_bytes stream stream_json explain
     ].freeze
     SCOPE_NAME = /\A[a-z_]\w*[?!]?\z/
     private_constant :DELEGATED, :SCOPE_NAME
@@ -80,6 +80,13 @@ module AsyncRecord
     # @return [Relation] over all rows, or over those of the relation on which the running class method was called
     def relation
       Context[self] || @relation
+    end
+
+    # {AsyncRecord.transaction} on this model's database.
+    #
+    # @return [Object, nil] what the block returns; nil after a {Rollback}
+    def transaction(**options, &block)
+      AsyncRecord.transaction(database: database, **options, &block)
     end
 
     # @return [Integer, Pending] {#count}

@@ -17,6 +17,7 @@ require_relative "relation/calculations"
 require_relative "relation/batches"
 require_relative "relation/writes"
 require_relative "relation/output"
+require_relative "relation/streaming"
 
 module AsyncRecord
   # A query of one model.
@@ -43,6 +44,7 @@ module AsyncRecord
     include Batches
     include Writes
     include Output
+    include Streaming
 
     # @return [Class] the model
     attr_reader :model
@@ -58,7 +60,7 @@ module AsyncRecord
       @conditions = @havings = @orders = @groups = @join_sources = EMPTY
       @selections = @limit_value = @offset_value = @lock_mode = @transaction = @timeout_value = nil
       @source = nil
-      @distinct = @async = @none = false
+      @distinct = @async = @none = @primary = false
       freeze
     end
 
@@ -211,6 +213,13 @@ module AsyncRecord
     # @return [Relation]
     def using(transaction)
       with(:@transaction, transaction)
+    end
+
+    # Reads from the primary where the database has replicas, see {AsyncRecord.using_primary}.
+    #
+    # @return [Relation]
+    def primary
+      with(:@primary, true)
     end
 
     # @param seconds [Numeric, nil] after which a statement of this relation is cancelled

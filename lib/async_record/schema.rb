@@ -23,10 +23,13 @@ module AsyncRecord
     attr_reader :key_position
 
     # @param name [String]
-    def initialize(name, sql_type: "", null: true, default: nil, key_position: 0)
+    # @param kind_type [String, nil] the type that says what the values are, if the declared one does not
+    # @param stored_type [String, nil] the type as which the driver reads them, if that is another
+    def initialize(name, sql_type: "", kind_type: nil, stored_type: nil, null: true, default: nil, key_position: 0)
       @name = -name
       @sql_type = sql_type.to_s
-      @kind = @stored_kind = Type.for(sql_type)
+      @kind = Type.for(kind_type || sql_type)
+      @stored_kind = stored_type ? Type.for(stored_type) : @kind
       @null = null
       @default = Type.cast(@kind, literal(default))
       @key_position = key_position
@@ -170,20 +173,22 @@ module AsyncRecord
 
     def load(name)
       sql, binds = @database.dialect.columns_query(name)
-      columns = @database.await(sql, binds).to_a.map { |row| column(row) }
+      # A replica may not have the table yet.
+      columns = AsyncRecord.using_primary { @database.await(sql, binds) }.to_a.map { |row| column(row) }
       return nil if columns.empty?
 
       @tables[name] = Table.new(name, columns, @database.dialect)
     end
 
     def column(row)
-      Column.new(row["name"], sql_type: row["type"], null: [nil, 0, false].include?(row["notnull"]),
-                              default: row["dflt_value"], key_position: key_position(row["pk"]))
+      Column.new(row["name"], sql_type: row["type"], kind_type: row["kind_type"], stored_type: row["stored_type"],
+                              null: [nil, 0, false].include?(row["notnull"]), default: row["dflt_value"],
+                              key_position: key_position(row["pk"]))
     end
 
     def key_position(value)
       case value
-      when Integer then value
+      when Numeric then value.to_i
       when true then 1
       else 0
       end

@@ -16,12 +16,12 @@ module AsyncRecord
     end
 
     # @api private
-    # @raise [UnsupportedFeature]
+    # @raise [NotSupported]
     def check_returning
       match = MARIADB.match(server_version)
       return if match && ([match[1].to_i, match[2].to_i] <=> [10, 5]) >= 0
 
-      raise UnsupportedFeature, "MySQL has no RETURNING (MariaDB has it from 10.5 on; this server is " \
+      raise NotSupported, "MySQL has no RETURNING (MariaDB has it from 10.5 on; this server is " \
                                 "#{server_version}); ask for the rows in a second query"
     end
 
@@ -30,16 +30,16 @@ module AsyncRecord
     # @api private
     # @param unique_by [Array<String>]
     # @param columns [Array<String>] what the rows fill
-    # @raise [UnsupportedFeature]
+    # @raise [NotSupported]
     def check_unique_index(table, unique_by, columns)
       indexes = unique_indexes(table.name)
       meant = indexes.find { |_, names| names.sort == unique_by.sort }
-      raise UnsupportedFeature, "#{table.name} has no unique index on (#{unique_by.join(', ')})" unless meant
+      raise NotSupported, "#{table.name} has no unique index on (#{unique_by.join(', ')})" unless meant
 
       other = indexes.find { |index, names| index != meant.first && (names - columns).empty? }
       return unless other
 
-      raise UnsupportedFeature, "MySQL cannot tell the unique indexes of #{table.name} apart: the rows also fill " \
+      raise NotSupported, "MySQL cannot tell the unique indexes of #{table.name} apart: the rows also fill " \
                                 "#{other.first} (#{other.last.join(', ')}); leave unique_by: out to mean any of them"
     end
 

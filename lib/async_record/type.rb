@@ -27,6 +27,7 @@ module AsyncRecord
   module Type
     # Order matters: the first pattern that fits wins.
     PATTERNS = {
+      /\A(?:int4|int8|num|ts|tstz|date)(?:multi)?range/ => :range,
       /\A(?:interval|point)/ => :any,
       /\A(?:bool|tinyint\(1\))/ => :boolean,
       /\b(?:tiny|small|medium|big)?int(?:eger|\d)?\b|serial/ => :integer,
@@ -72,10 +73,10 @@ module AsyncRecord
     end
 
     # @param declared [String, nil] as in "VARCHAR(40)"
-    # @return [Symbol] :any when the declaration says nothing
+    # @return [Symbol] :any when the declaration says nothing, or when the value is cast by nobody but the database
     def for(declared)
       text = declared.to_s.downcase
-      return :any if text.end_with?("[]")
+      return :array if text.end_with?("[]")
 
       PATTERNS.each { |pattern, kind| return kind if pattern.match?(text) }
       :any

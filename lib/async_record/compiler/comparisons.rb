@@ -13,8 +13,8 @@ module AsyncRecord
         case value
         when String, Integer then equality(name, value)
         when nil then @buffer << column(name) << " IS NULL"
-        when Array then list(name, value)
-        when Range then range(name, value)
+        when Array then holds?(name, :array) ? arrays(name, value) : list(name, value)
+        when Range then holds?(name, :range) ? equality(name, value) : range(name, value)
         when Relation then subquery_list(name, value)
         when Sql
           @buffer << column(name) << " = "
@@ -35,6 +35,17 @@ module AsyncRecord
       def equality(name, value)
         @buffer << column(name) << " = "
         bind(comparable(name, value))
+      end
+
+      # A column of arrays is compared with an array; with several of them if their elements are arrays.
+      def arrays(name, value)
+        return equality(name, value) unless value.first.is_a?(Array)
+
+        parenthesized { join(value, " OR ") { |one| equality(name, one) } }
+      end
+
+      def holds?(name, kind)
+        @table && @table[name]&.kind == kind
       end
 
       def comparable(name, value)

@@ -63,7 +63,7 @@ module AsyncRecord
         return @compiler << "DISTINCT " unless columns
 
         unless @compiler.dialect.distinct_on?
-          raise UnsupportedFeature, "DISTINCT ON is PostgreSQL's alone; group by the columns, or ask with a window " \
+          raise NotSupported, "DISTINCT ON is PostgreSQL's alone; group by the columns, or ask with a window " \
                                     "function in AsyncRecord.sql"
         end
         @compiler << "DISTINCT ON ("

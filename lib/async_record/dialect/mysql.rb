@@ -12,10 +12,19 @@ module AsyncRecord
         bigint: "BIGINT", float: "DOUBLE", decimal: "DECIMAL", boolean: "TINYINT(1)", date: "DATE",
         datetime: "DATETIME(6)", time: "TIME", json: "JSON", blob: "LONGBLOB", binary: "LONGBLOB"
       }.freeze
+      # Only MariaDB reads what stands in /*M! */, only MySQL what stands in /*!50700 */. MariaDB keeps JSON as text with a
+      # check; it gives defaults as SQL, MySQL as bare text.
       COLUMNS = <<~SQL.tr("\n", " ").strip.freeze
-        SELECT column_name AS name, column_type AS type, is_nullable = 'NO' AS `notnull`,
-        column_default AS dflt_value, column_key = 'PRI' AS pk FROM information_schema.columns
-        WHERE table_schema = database() AND table_name = ? ORDER BY ordinal_position
+        SELECT c.column_name AS name, c.column_type AS type, c.is_nullable = 'NO' AS `notnull`,
+        /*M! c.column_default */ /*!50700 IF(c.extra LIKE '%DEFAULT_GENERATED%', NULL, QUOTE(c.column_default)) */
+        AS dflt_value,
+        /*M! IF(EXISTS (SELECT 1 FROM information_schema.check_constraints k WHERE
+        k.constraint_schema = c.table_schema AND k.table_name = c.table_name AND
+        k.check_clause = CONCAT('json_valid(`', c.column_name, '`)')), 'json', NULL) AS kind_type, */
+        c.column_type AS stored_type, coalesce((SELECT s.seq_in_index FROM information_schema.statistics s
+        WHERE s.table_schema = c.table_schema AND s.table_name = c.table_name AND s.index_name = 'PRIMARY' AND
+        s.column_name = c.column_name), 0) AS pk FROM information_schema.columns c
+        WHERE c.table_schema = database() AND c.table_name = ? ORDER BY c.ordinal_position
       SQL
       private_constant :NO_LIMIT, :TYPES, :COLUMNS
 
@@ -75,7 +84,7 @@ module AsyncRecord
       # `LOCK IN SHARE MODE` is what both understand; with more to say, each has its own words.
       def lock_clause(lock)
         unless %w[UPDATE SHARE].include?(lock.strength)
-          raise UnsupportedFeature, "FOR #{lock.strength} is PostgreSQL's alone; MySQL has lock (FOR UPDATE) and " \
+          raise NotSupported, "FOR #{lock.strength} is PostgreSQL's alone; MySQL has lock (FOR UPDATE) and " \
                                     "lock(:share)"
         end
         return super unless lock.strength == "SHARE" && lock.tables.empty?
@@ -135,6 +144,11 @@ module AsyncRecord
       # (see SQLite#types)
       def types
         TYPES
+      end
+
+      # (see SQLite#uuid)
+      def uuid
+        Sql.new("uuid()")
       end
     end
   end

@@ -154,7 +154,7 @@ RSpec.describe "Queries" do
         if kind == :postgresql
           expect([latest.map(&:title), latest.count, latest.pluck(:title)]).to eq([%w[b c], 2, %w[b c]])
         else
-          expect { latest.to_a }.to raise_error(AsyncRecord::UnsupportedFeature, /PostgreSQL's alone/)
+          expect { latest.to_a }.to raise_error(AsyncRecord::NotSupported, /PostgreSQL's alone/)
         end
       end
     end
