@@ -70,9 +70,9 @@ module Support
         takers(owner) - known
       end
 
-      # @return [Array<Symbol>] excuses and cases for methods that are not there
+      # @return [Array<Symbol>] cases for methods that are not there
       def stale(owner)
-        (cases.select { |one| one.owner == owner }.map(&:name) + harmless[owner]).uniq - all_methods(owner)
+        cases.select { |one| one.owner == owner }.map(&:name).uniq - all_methods(owner)
       end
 
       private

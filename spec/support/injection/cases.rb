@@ -101,6 +101,11 @@ Support::Injection.on(:relation) do
   name(:find_each, :find_in_batches, :in_batches) { |users, text, method| users.public_send(method, order: text).to_a }
   name(:all) { |users, text| users.all(order: text).to_a }
   name(:all) { |users, text| users.all(limit: text).to_a }
+  value(:stream) { |users, text| users.where(name: text).stream.to_a }
+  value(:stream_json) do |users, text|
+    users.where(name: text).stream_json(out = +"")
+    out == "[]" ? [] : out
+  end
   harmless("take a flag, an object or a pattern of Ruby's", :distinct, :using, :timeout, :none?, :one?, :any?, :as_json)
 end
 
@@ -165,7 +170,8 @@ Support::Injection.on(:model) do
   end
   harmless("declare methods and blocks of the program", :validate, :validates_with, :validates_each,
            *AsyncRecord::Base.public_methods.grep(/\A(?:before|around|after)_/))
-  harmless("take a database or a flag", :set_connection, :connects_to, :abstract_class=, :record_timestamps=,
+  harmless("take a database or a flag", :transaction, :set_connection, :connects_to, :abstract_class=,
+           :record_timestamps=,
            :lock_optimistically=, :filter_attributes=)
   harmless("ask about names in memory", :attribute?)
   harmless("are not for programs", :define_attributes, :kind_of_attribute, :timestamp_columns, :declared_kind, :typed,
@@ -222,15 +228,26 @@ end
 Support::Injection.on(:database) do
   value(:query) { |database, text| database.query("select * from users where name = ? or name = :n", text, n: text) }
   value(:execute) { |database, text| database.execute("delete from users where name = ?", text) }
-  harmless("are not for programs", :await, :ask, :rows, :complete, :complete_surely, :complete_or_abandon,
+  value(:stream) do |database, text|
+    database.stream("select * from users where name = :n", n: text) { |row| raise "found #{row}" }
+  end
+  harmless("are not for programs", :each_batch, :script, :twin, :pin=, :transaction_in, :await, :ask, :rows,
+           :complete, :complete_surely, :complete_or_abandon,
            :check_unique_index)
 end
 
 Support::Injection.on(:module) do
   value(:sql) { |_, text| User.where(AsyncRecord.sql("name = :n or name = ?", text, n: text)).to_a }
   value(:sanitize_like) { |_, text| User.where("name like ? escape '!'", "#{AsyncRecord.sanitize_like(text)}zz").to_a }
-  harmless("name databases", :connect, :database, :pool)
-  harmless("take blocks, promises and flags", :gather, :subscribe, :unsubscribe, :legacy_table_names=,
+  quoted(:tag) { |_, text| AsyncRecord.tag(controller: text, "#{text}": 1) { User.count } }
+  quoted(:tag) { |_, text| AsyncRecord.tag(controller: text, action: text) { User.count } }
+  quoted(:advisory_lock) { |_, text| AsyncRecord.advisory_lock(text, wait: 0, database: User.database) { User.count } }
+  quoted(:notify) { |_, text| AsyncRecord.notify(text, text, database: User.database) }
+  harmless("names a channel, which is quoted as in notify", :listen)
+  harmless("name databases and folders", :connect, :database, :pool, :check_pending!)
+  harmless("take seconds", :timeout, :slow=)
+  harmless("take blocks, promises and flags", :filter_binds=, :log=, :gather, :subscribe, :unsubscribe,
+           :legacy_table_names=,
            :filter_attributes=)
   name(:transaction, :begin) do |_, text, method|
     AsyncRecord.public_send(method, database: text, &:rollback)
