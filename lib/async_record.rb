@@ -120,7 +120,8 @@ module AsyncRecord
     def sanitize_like(text, escape = "!")
       raise ArgumentError, "escape is one character" unless escape.length == 1
 
-      text.to_s.gsub(/[%_#{Regexp.escape(escape)}]/) { |character| escape + character }
+      text = Dialect.for(:sqlite).bind(text.to_s)
+      text.gsub(/[%_#{Regexp.escape(escape)}]/n) { |character| escape + character }
     end
 
     # Runs a block in a transaction: commits at its end, rolls back when it raises. Inside another one it is a

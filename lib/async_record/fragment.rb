@@ -55,7 +55,9 @@ module AsyncRecord
     # @param script [Boolean] whether semicolons separate statements instead of being refused
     # @param backslashes [Boolean] whether a backslash escapes inside every string
     def initialize(text, script: false, backslashes: false)
-      raise FragmentError, "SQL text must be valid UTF-8" unless text.valid_encoding?
+      unless text.valid_encoding? && (text.encoding == Encoding::UTF_8 || text.ascii_only?)
+        raise FragmentError, "SQL text must be valid UTF-8"
+      end
 
       @scanner = StringScanner.new(text)
       @script = script
