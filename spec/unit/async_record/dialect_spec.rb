@@ -59,7 +59,7 @@ RSpec.describe AsyncRecord::Dialect do
 
       it "has a type for every word that migrations may use everywhere" do
         words = %i[string text integer bigint float decimal boolean date datetime time json blob primary_key]
-      expect(words - dialect.types.keys).to be_empty
+        expect(words - dialect.types.keys).to be_empty
       end
     end
   end
