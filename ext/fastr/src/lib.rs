@@ -6,6 +6,8 @@
 #![allow(missing_docs)]
 
 mod answer;
+mod bind;
+mod civil;
 mod convert;
 mod error;
 mod native;
@@ -21,6 +23,8 @@ mod routes;
 mod rows;
 mod server;
 mod sink;
+mod stream;
+mod timings;
 mod value;
 mod waiter;
 
@@ -37,5 +41,7 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     server::define(ruby, fastr)?;
     let record = ruby.define_module("AsyncRecord")?;
     pool::define(ruby, record)?;
+    stream::define(ruby, record)?;
+    timings::define(ruby, record)?;
     rows::define(ruby, record)
 }

@@ -43,7 +43,7 @@ module AsyncRecord
       end
 
       # One writer at a time: there is no row to lock.
-      def lock_clause(_mode)
+      def lock_clause(_lock)
         ""
       end
 
@@ -65,6 +65,14 @@ module AsyncRecord
       # @return [Hash{Symbol => String}]
       def types
         TYPES
+      end
+
+      # (see Dialect#bind)
+      # @raise [RangeError] for a number beyond 64 bits
+      def bind(value)
+        return super unless value.is_a?(Integer) && value.bit_length > 63
+
+        raise RangeError, "#{value} does not fit SQLite's signed 64 bits; store it as text or as a decimal"
       end
 
       # @return [Sql] makes a random UUID

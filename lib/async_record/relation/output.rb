@@ -28,13 +28,17 @@ module AsyncRecord
       end
 
       # The rows as a JSON array of objects. Rust makes the text: no Ruby object per row, decimals as strings, times in
-      # ISO 8601.
+      # ISO 8601. What the model reads in its own way (an enum kept as a number, a type of the program's own) takes the
+      # way through Ruby instead.
       #
       # @example
       #   render_json Post.order(:id).select(:id, :title).to_json_bytes
       # @return [String, Pending]
       def to_json_bytes(&block)
-        @none ? answer("[]", block) : fetch(block, :json) { |json| json }
+        return answer("[]", block) if @none
+        return perform(block) { own_json } unless model.declared_kinds.empty?
+
+        fetch(block, :json) { |json| json }
       end
 
       # {#to_json_bytes}, for `JSON.generate` and friends; waits.
@@ -45,8 +49,7 @@ module AsyncRecord
 
       # @return [Array<Hash>] the rows as Hashes; waits
       def as_json(*_options)
-        rows = run(select_statement)
-        rows.to_a
+        @none ? [] : retyped_hashes(run(select_statement))
       end
 
       # Asks nothing of the database.
@@ -55,7 +58,36 @@ module AsyncRecord
         "#<#{self.class} #{inspected_sql}>"
       end
 
+      protected
+
+      def run_json
+        run(select_statement, :json)
+      end
+
       private
+
+      def own_json
+        return run_json if (names_shown & model.retyped.keys).empty?
+
+        rows = retyped_hashes(run(select_statement))
+        JSON.generate(rows.map { |row| row.transform_values { |value| Type.for_json(value) } })
+      end
+
+      def names_shown
+        selections ? selections.grep_v(Sql).map { |name| shown_name(name) } : model.table!.names
+      end
+
+      def shown_name(name)
+        name = name.first if name.is_a?(Array)
+        model.table && model.table[name]&.name
+      end
+
+      def retyped_hashes(rows)
+        retyped = model.retyped
+        rows.to_a.each do |row|
+          retyped.each { |name, kind| row[name] = Type.load(kind, row[name]) if row.key?(name) }
+        end
+      end
 
       def inspected_sql
         table = model.known_table

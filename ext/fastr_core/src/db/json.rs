@@ -2,14 +2,14 @@
 //!
 //! What becomes what: NULL, NaN and the infinities `null`; 0 and 1 in a boolean column `false` and `true`; decimals
 //! strings, so that no reader rounds them; points in time ISO 8601 (UTC unless they say otherwise); JSON columns are
-//! embedded as they are if they are valid JSON and are strings otherwise; bytes base64 (RFC 4648, padded); everything
-//! else as it is stored. Of columns with the same name the last one counts, as in a Ruby Hash. It refuses nothing but
+//! embedded as they are if they are valid JSON and are strings otherwise; bytes base64 (RFC 4648, padded); spans of
+//! time and ranges as PostgreSQL writes them; arrays arrays; everything else as it is stored. Of columns with the same name the last one counts, as in a Ruby Hash. It refuses nothing but
 //! a chosen column that does not exist.
 
 use bytes::Bytes;
 
-use super::json_text;
 use super::rows::{Column, Kind, Rows, Value};
+use super::{json_text, json_value};
 use crate::error::{DatabaseError, DatabaseErrorKind, Error};
 
 /// Which columns become members of the objects.
@@ -52,6 +52,8 @@ pub(crate) enum Cell<'a> {
     Float(f64),
     Text(&'a str),
     Blob(&'a [u8]),
+    /// Any other value.
+    Other(&'a Value),
 }
 
 impl<'a> From<&'a Value> for Cell<'a> {
@@ -63,6 +65,7 @@ impl<'a> From<&'a Value> for Cell<'a> {
             Value::Float(number) => Cell::Float(*number),
             Value::Text(text) => Cell::Text(text),
             Value::Blob(bytes) => Cell::Blob(bytes),
+            other => Cell::Other(other),
         }
     }
 }
@@ -160,7 +163,7 @@ fn unknown(name: &str, columns: &[Column]) -> Error {
     .into()
 }
 
-fn write_cell(out: &mut Vec<u8>, kind: Kind, cell: Cell<'_>) {
+pub(super) fn write_cell(out: &mut Vec<u8>, kind: Kind, cell: Cell<'_>) {
     match (cell, kind) {
         (Cell::Null, _) => out.extend_from_slice(b"null"),
         (Cell::Bool(bool), _) => boolean(out, bool),
@@ -178,6 +181,7 @@ fn write_cell(out: &mut Vec<u8>, kind: Kind, cell: Cell<'_>) {
         }
         (Cell::Text(text), _) => json_text::string(out, text),
         (Cell::Blob(bytes), _) => quoted(out, |out| json_text::base64(out, bytes)),
+        (Cell::Other(value), kind) => json_value::write(out, kind, value),
     }
 }
 
@@ -185,7 +189,7 @@ fn boolean(out: &mut Vec<u8>, bool: bool) {
     out.extend_from_slice(if bool { b"true" } else { b"false" });
 }
 
-fn quoted(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+pub(super) fn quoted(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     out.push(b'"');
     write(out);
     out.push(b'"');
