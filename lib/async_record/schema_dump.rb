@@ -84,7 +84,7 @@ module AsyncRecord
     end
 
     def query(sql, *binds)
-      @database.await(sql, binds).to_a
+      AsyncRecord.using_primary { @database.await(sql, binds).to_a }
     end
 
     def quote(name)

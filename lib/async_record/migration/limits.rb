@@ -66,8 +66,7 @@ module AsyncRecord
       def mariadb_statement
         return [] unless @statement
 
-        version = Context.outside { @database.await("SELECT VERSION() AS version") }.to_a.first["version"]
-        return ["SET SESSION max_statement_time = #{Float(@statement)}"] if version.to_s.match?(/mariadb/i)
+        return ["SET SESSION max_statement_time = #{Float(@statement)}"] if @database.server_version.match?(/mariadb/i)
 
         raise MigrationError, "MySQL has no statement_timeout for changes of the schema (MariaDB has); leave it out"
       end

@@ -26,7 +26,7 @@ module AsyncRecord
       # @raise [MigrationError]
       def run
         started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-        return false unless perform
+        return false unless AsyncRecord.using_primary { perform }
 
         milliseconds = (Process.clock_gettime(Process::CLOCK_MONOTONIC) - started) * 1000
         @out.puts("#{@script}  #{@direction}  #{milliseconds.round(1)} ms")
@@ -132,7 +132,7 @@ module AsyncRecord
       end
 
       def advice(error)
-        return "" unless error.is_a?(QueryError) && ["55P03", 1205, "1205"].include?(error.code)
+        return "" unless error.is_a?(LockTimeout) || ["55P03", 1205, "1205"].include?(error.code)
 
         "; others use the table and did not let go within #{klass.lock_timeout} s: run it again at a quieter time, " \
           "or say a longer lock_timeout in the migration's class"
@@ -168,7 +168,7 @@ module AsyncRecord
       end
 
       # What a dry run cannot show.
-      class DryRunEnds < MigrationError; end
+      class DryRunEnds < StandardError; end
 
       # Stands where the transaction would be during a dry run: nothing reaches the database.
       module Guard
