@@ -6,6 +6,8 @@
 //! time and ranges as PostgreSQL writes them; arrays arrays; everything else as it is stored. Of columns with the same name the last one counts, as in a Ruby Hash. It refuses nothing but
 //! a chosen column that does not exist.
 
+use std::convert::Infallible;
+
 use bytes::Bytes;
 
 use super::rows::{Column, Kind, Rows, Value};
@@ -105,15 +107,30 @@ impl JsonArray {
 
     /// Appends one row; `cell` gives the value of a column.
     pub(crate) fn row<'a>(&mut self, cell: impl Fn(usize) -> Cell<'a>) {
+        let written: Result<(), Infallible> = self.try_row(|out, kind, index| {
+            write_cell(out, kind, cell(index));
+            Ok(())
+        });
+        match written {
+            Ok(()) => {}
+        }
+    }
+
+    /// Appends one row; `write` appends the value of a column as JSON. After an error the array is worthless.
+    pub(crate) fn try_row<E>(
+        &mut self,
+        mut write: impl FnMut(&mut Vec<u8>, Kind, usize) -> Result<(), E>,
+    ) -> Result<(), E> {
         if self.out.len() > 1 {
             self.out.push(b',');
         }
         self.out.push(b'{');
         for member in &self.members {
             self.out.extend_from_slice(&member.key);
-            write_cell(&mut self.out, member.kind, cell(member.index));
+            write(&mut self.out, member.kind, member.index)?;
         }
         self.out.push(b'}');
+        Ok(())
     }
 
     /// Closes the array.
@@ -163,7 +180,7 @@ fn unknown(name: &str, columns: &[Column]) -> Error {
     .into()
 }
 
-pub(super) fn write_cell(out: &mut Vec<u8>, kind: Kind, cell: Cell<'_>) {
+pub(crate) fn write_cell(out: &mut Vec<u8>, kind: Kind, cell: Cell<'_>) {
     match (cell, kind) {
         (Cell::Null, _) => out.extend_from_slice(b"null"),
         (Cell::Bool(bool), _) => boolean(out, bool),
@@ -189,7 +206,7 @@ fn boolean(out: &mut Vec<u8>, bool: bool) {
     out.extend_from_slice(if bool { b"true" } else { b"false" });
 }
 
-pub(super) fn quoted(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+pub(crate) fn quoted(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     out.push(b'"');
     write(out);
     out.push(b'"');

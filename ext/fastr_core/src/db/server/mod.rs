@@ -16,6 +16,8 @@ mod listening;
 pub(crate) mod mysql;
 mod perform;
 mod pool;
+#[cfg(feature = "postgres")]
+pub(crate) mod postgres;
 mod report;
 mod schemes;
 mod seat;

@@ -22,11 +22,13 @@ use self::connect::Link;
 use self::location::Location;
 use self::session::MySqlSession;
 use super::driver::{Driver, SessionKey};
+use tokio::sync::oneshot;
+
 use crate::db::feed::Feed;
 use crate::db::pool::DatabaseOptions;
 use crate::db::query::BeginOptions;
 use crate::db::subscription::Notification;
-use crate::error::{DatabaseError, Error};
+use crate::error::{DatabaseError, DatabaseErrorKind, Error};
 
 /// The driver for one address.
 #[derive(Debug)]
@@ -73,8 +75,14 @@ impl Driver for MySql {
         Ok(statements)
     }
 
-    async fn listen(self: Arc<Self>, _channels: Vec<String>, feed: Arc<Feed<Notification>>) {
-        feed.end(Err(no_notifications()));
+    async fn listen(
+        self: Arc<Self>,
+        _channels: Vec<String>,
+        _feed: Arc<Feed<Notification>>,
+        _listening: oneshot::Sender<()>,
+    ) -> Result<(), DatabaseError> {
+        let message = no_notifications().to_string();
+        Err(DatabaseError::new(DatabaseErrorKind::Query, message))
     }
 
     fn cannot_listen(&self) -> Option<Error> {
