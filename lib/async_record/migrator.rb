@@ -181,8 +181,8 @@ module AsyncRecord
 
     def script_for(version)
       scripts.find { |script| script.version == version } ||
-        raise(MigrationError, "migration #{version} ran on this database, but #{@folder} has no file that says how to " \
-                              "undo it. Bring the file back, or delete its row in #{History::VERSIONS}.")
+        raise(MigrationError, "migration #{version} ran on this database, but #{@folder} has no file that says how " \
+                              "to undo it. Bring the file back, or delete its row in #{History::VERSIONS}.")
     end
 
     def applied_versions

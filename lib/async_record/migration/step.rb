@@ -8,9 +8,6 @@ module AsyncRecord
   class Migration
     # Runs one script.
     class Step
-      CHANGES_SCHEMA = /\A\s*(?:CREATE|ALTER|DROP|RENAME|TRUNCATE)\b/i
-      private_constant :CHANGES_SCHEMA
-
       # @param database [Database]
       # @param history [History]
       # @param out [#puts]
@@ -36,7 +33,7 @@ module AsyncRecord
         raise failure(error)
       rescue StandardError, ScriptError
         forgive
-        @out.puts("#{@script} #{@direction} failed#{kept}") unless nothing_kept?
+        @out.puts("#{@script} #{@direction} failed#{kept}") if left.any?
         raise
       ensure
         @database.schema.forget
@@ -114,7 +111,7 @@ module AsyncRecord
 
       # Nothing is unfinished where nothing was kept.
       def forgive
-        return if whole? || !nothing_kept?
+        return if whole? || left.any?
 
         @direction == :up ? @history.forget(@script.version) : @history.adopt([@script])
       rescue Error
@@ -139,18 +136,17 @@ module AsyncRecord
       end
 
       def kept
-        return "; nothing of it was kept" if nothing_kept?
+        return "; nothing of it was kept" if left.empty?
 
-        "; what ran before the error stays:\n#{@executor.ran.map { |sql| "  #{sql};" }.join("\n")}\n" \
+        "; what ran before the error stays:\n#{left.map { |sql| "  #{sql};" }.join("\n")}\n" \
           "Undo that by hand, or change the file so that it goes on from there, then run it again."
       end
 
-      # MySQL commits with each change of the schema; rows alone are taken back.
-      def nothing_kept?
-        ran = @executor&.ran.to_a
-        return true if ran.empty?
+      # What a failure leaves: all of it outside of a transaction, and when that was committed already.
+      def left
+        return [] unless @executor
 
-        klass.transaction? && !@concurrent && (whole? || ran.none?(CHANGES_SCHEMA))
+        klass.transaction? && !@concurrent ? @executor.kept : @executor.ran
       end
 
       def guarded(&block)

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "async_record/administration"
 require "async_record/schema_dump"
 
 # The language of migrations on each database: what it makes is there, and what undoes it leaves nothing.

@@ -9,10 +9,11 @@ RSpec.describe "Migrations beside ActiveRecord's" do
       FileUtils.mkdir_p("#{sqlite_folder}/rails")
       [[migrations, "AsyncRecord::Migration[6.1]"], ["#{sqlite_folder}/rails", "ActiveRecord::Migration[6.1]"]]
         .each do |folder, parent|
-        File.write("#{folder}/20240101000000_make_a.rb",
-                   "class MakeA < #{parent}\ndef change\ncreate_table(:a) { |t| t.string :b; t.timestamps }\nend\nend\n")
-        File.write("#{folder}/20240102000000_make_c.rb",
-                   "class MakeC < #{parent}\ndef change\ncreate_table(:c) { |t| t.references :a, foreign_key: true }\nend\nend\n")
+        { "20240101000000_make_a" => ["MakeA", "create_table(:authors) { |t| t.string :b; t.timestamps }"],
+          "20240102000000_make_c" => ["MakeC", "create_table(:books) { |t| t.references :author, foreign_key: true }"] }
+          .each do |file, (name, body)|
+          File.write("#{folder}/#{file}.rb", "class #{name} < #{parent}\ndef change\n#{body}\nend\nend\n")
+        end
       end
     end
 
