@@ -112,6 +112,10 @@ module AsyncRecord
     end
     private_constant :Executor
 
+    # A dry run does not know how it would go on.
+    class DryRunEnds < StandardError; end
+    private_constant :DryRunEnds
+
     # Prints statements instead of running them. On SQLite they run on a copy of the schema in memory, because some
     # changes there depend on what is there.
     class DryExecutor

@@ -163,9 +163,6 @@ module AsyncRecord
         "INSERT INTO #{History::VERSIONS} (version) VALUES ('#{@script.version}')"
       end
 
-      # What a dry run cannot show.
-      class DryRunEnds < StandardError; end
-
       # Stands where the transaction would be during a dry run: nothing reaches the database.
       module Guard
         module_function
@@ -178,7 +175,7 @@ module AsyncRecord
           check_open
         end
       end
-      private_constant :DryRunEnds, :Guard
+      private_constant :Guard
     end
     private_constant :Step
   end

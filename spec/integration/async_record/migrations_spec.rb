@@ -261,6 +261,13 @@ RSpec.describe "Migrations" do
       expect(database.schema.table("a")).to be_nil
     end
 
+    it "print as much as they know of what depends on the database" do
+      change("first", "create_table(:a) { |t| t.string :b }\nchange_column_null :a, :b, true\nadd_column :a, :c, :text")
+      expect(migrate_dry).to eq(1)
+      expect(said.string).to match(kind == :mysql ? /^-- from here on it depends on what would be there/ : /ADD COLUMN/)
+      expect(said.string).to include("INSERT INTO schema_migrations (version) VALUES ('20240101000000');")
+    end
+
     def migrate_dry
       migrator(sql: true).migrate
     end
