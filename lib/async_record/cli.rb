@@ -153,8 +153,10 @@ module AsyncRecord
       return if @booted
 
       @booted = true
-      if @boot then @boot.call(@command, @options[:config])
-      elsif @options[:config] then Kernel.load(File.expand_path(@options[:config], @root))
+      Context.with(:fastr_db, true) do
+        if @boot then @boot.call(@command, @options[:config])
+        elsif @options[:config] then Kernel.load(File.expand_path(@options[:config], @root))
+        end
       end
     end
 

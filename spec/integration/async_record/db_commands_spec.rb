@@ -297,6 +297,17 @@ RSpec.describe "fastr db" do
       expect(start("migrate", "-c", "nope.rb")).to match([1, /\Athere is no nope.rb here/])
     end
 
+    it "migrates a program that refuses to start while it is behind" do
+      write("app/config/routes.rb", "")
+      write("app/config/init.rb", <<~RUBY)
+        require "async_record"
+        AsyncRecord.connect "sqlite:own.db"
+        AsyncRecord.check_pending!
+      RUBY
+      expect(start("status")).to match([0, /\Adown/])
+      expect(start("migrate")).to match([0, /CreatePosts  up/])
+    end
+
     it "says where a program is wrong" do
       write("app.rb", "require 'async_record'\nAsyncRecord.connect 'sqlite:own.db'\nnonsense\n")
       expect(start("status")).to match([1, /\Aapp.rb:3: undefined local variable/])

@@ -165,7 +165,7 @@ RSpec.describe "Migrations among others" do
     def start_writer
       migrator.migrate(0)
       code = 'require "async_record"; d = AsyncRecord::Database.new(ENV.fetch("URL")); ' \
-             'AsyncRecord.transaction(database: d) { d.query("create table busy (a)"); STDOUT.syswrite("busy\n"); gets }'
+             'AsyncRecord.transaction(database: d) { d.query("create table b (a)"); STDOUT.syswrite("busy\n"); gets }'
       env = { "URL" => database.url }
       io = IO.popen([env, RbConfig.ruby, "-I", Support::Processes::LIBRARY, "-e", code], "r+")
       expect(io.gets).to eq("busy\n")
