@@ -67,7 +67,8 @@ module AsyncRecord
       new(out: out, err: err, root: root, env: env, boot: boot).run(arguments)
     end
 
-    # (see .run)
+    # Options as for {run}.
+    # @api private
     def initialize(out:, err:, root:, env:, boot: nil)
       @out = out
       @err = err
