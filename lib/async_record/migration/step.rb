@@ -70,6 +70,7 @@ module AsyncRecord
 
         @executor = Executor.new(@database, limits: limits)
         @migration = klass.new(@database, executor: @executor, notes: @out)
+        @cut = @history.unfinished.include?(@script.version)
         @history.begin(@script) unless whole?
         klass.transaction? ? in_transaction : alone
       end
@@ -109,9 +110,9 @@ module AsyncRecord
         raise
       end
 
-      # Nothing is unfinished where nothing was kept.
+      # Nothing is unfinished where nothing was kept, now and before.
       def forgive
-        return if whole? || left.any?
+        return if whole? || @cut || left.any?
 
         @direction == :up ? @history.forget(@script.version) : @history.adopt([@script])
       rescue Error

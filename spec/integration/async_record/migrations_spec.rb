@@ -199,6 +199,8 @@ RSpec.describe "Migrations" do
         migrate
       end.to raise_error(AsyncRecord::MigrationError, /what ran before the error stays:\n  CREATE TABLE .half/)
       expect(database.schema.table("half")).not_to be_nil
+      expect { migrate }.to raise_error(AsyncRecord::MigrationError, /nothing of it was kept/)
+      expect(migrator.status.map(&:state)).to eq([:unfinished])
       migration("slow", "no_transaction!\ndef up = create_table(:half, if_not_exists: true)",
                 version: 20_240_101_000_000)
       migrate
