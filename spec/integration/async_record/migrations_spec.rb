@@ -138,6 +138,25 @@ RSpec.describe "Migrations" do
       expect(seen).to eq([true, false, true, false, 1])
     end
 
+    it "do nothing where told that it may be there, or gone, already" do
+      twice = proc do
+        create_table(:a, if_not_exists: true) { |t| t.integer :b }
+        add_column :a, :c, :integer, if_not_exists: true
+        add_index :a, :c, if_not_exists: true
+      end
+      2.times { alter(&twice) }
+      alter { add_check_constraint :a, "b > 0", name: "positive" }
+      2.times do
+        alter do
+          remove_check_constraint :a, name: "positive", if_exists: true
+          remove_foreign_key :a, :a, column: :c, if_exists: true
+          remove_index :a, :c, if_exists: true
+          remove_column :a, :c, if_exists: true
+        end
+      end
+      expect(database.schema.table("a").names).to eq(%w[id b])
+    end
+
     it "are loaded from a dump, which is the same when it is written again" do
       alter(&everything)
       database.script("create view live as select id, title from posts where state = 'live'")
