@@ -161,7 +161,8 @@ module AsyncRecord
       block ? Pending.spawn(Transaction.guarded(block), &work) : work.call
     end
 
-    # Raises when migrations have not run: for the start of a program in development.
+    # Raises when migrations have not run: for the start of a program in development. Does nothing while `fastr db`
+    # reads the program.
     #
     # @example
     #   AsyncRecord.check_pending! if Fastr.environment == "development"
@@ -171,7 +172,7 @@ module AsyncRecord
     # @raise [PendingMigrations]
     def check_pending!(database: PRIMARY, folder: "db/migrate")
       require_relative "async_record/migrator"
-      Migrator.new(resolve(database), folder: folder).check_pending!
+      Migrator.new(resolve(database), folder: folder).check_pending! unless Context[:fastr_db]
       nil
     end
 
