@@ -9,6 +9,7 @@ mod answer;
 mod convert;
 mod error;
 mod native;
+mod nested_json;
 mod outgoing;
 mod owned;
 mod parsing;

@@ -6,7 +6,9 @@
 
 mod backend;
 mod json;
+mod json_nested;
 mod json_text;
+mod parts;
 mod pool;
 mod query;
 mod rows;
@@ -16,6 +18,8 @@ mod statement;
 
 pub use backend::{Backend, Cancel, CancelHandle, Stats};
 pub use json::{JsonColumns, JsonOptions, to_json};
+pub use json_nested::{Branch, Node, to_nested_json};
+pub use parts::{concat, excerpt};
 pub use pool::{Database, DatabaseOptions};
 pub use query::{BeginOptions, Query, Shape, TransactionMode};
 pub use rows::{Column, Kind, Rows, TransactionId, Value, Written};
