@@ -32,12 +32,16 @@ module AsyncRecord
   @databases = {}
   @legacy_table_names = false
   @error_handler = nil
+  @logger = nil
 
   class << self
     # Whether a model's default table is named as in 2010: the class name in lower case, singular.
     #
     # @return [Boolean]
     attr_accessor :legacy_table_names
+
+    # @return [Logger, nil] where hints go (level debug): which associations were loaded without being preloaded
+    attr_accessor :logger
 
     # @return [Proc, nil] what {on_error} was given
     attr_reader :error_handler
@@ -148,6 +152,21 @@ module AsyncRecord
     def gather(*work, limit: nil, settle: false)
       gather = Gather.new(work.flatten, limit: limit)
       settle ? gather.settle : gather.values
+    end
+
+    # Loads associations for records that are there already, as {Relation#preload} does.
+    #
+    # @example
+    #   AsyncRecord.preload(posts, :user, comments: :author)
+    # @param records [Array<Base>, Base] of any models that have the associations
+    # @return [Array<Base>, Pending] the records
+    # @raise [UnknownAssociation]
+    def preload(records, *names, **nested, &block)
+      records = records.is_a?(Base) ? [records] : records.to_a
+      tree = Tree.of(*names, nested)
+      records.map(&:class).uniq.each { |model| Preloader.check(model, tree) }
+      work = -> { Preloader.run(records, tree) && records }
+      block ? Pending.spawn(block, &work) : work.call
     end
 
     # Sets what happens to an error that a callback form had no path for. Without it the dispatcher gets the error,

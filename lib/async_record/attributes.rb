@@ -159,6 +159,7 @@ module AsyncRecord
     # The row is let go, so that one record does not keep a thousand others alive.
     def take_values
       @attributes = @rows.hash_at(@index)
+      @batch = Associations::Batch.of(@rows, self.class, @index) unless self.class.reflections.empty?
       @rows = nil
       retype_declared
       @attributes

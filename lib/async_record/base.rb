@@ -10,6 +10,7 @@ require_relative "callbacks"
 require_relative "validations"
 require_relative "querying"
 require_relative "loading"
+require_relative "associations"
 
 module AsyncRecord
   # The superclass of all models.
@@ -26,11 +27,13 @@ module AsyncRecord
     include Persistence
     include Callbacks
     include Validations
+    include Associations
     extend Querying
     extend Loading
     extend Attributes::ClassMethods
     extend Callbacks::ClassMethods
     extend Validations::ClassMethods
+    extend Associations::ClassMethods
 
     class << self
       # Whether the class is a superclass of models and has no table itself.

@@ -26,9 +26,10 @@ module AsyncRecord
       postgresql: "PostgreSQL is not supported yet", mysql: "MySQL and MariaDB are not supported yet"
     }.freeze
     DDL = /\A\s*(?:create|alter|drop)\b/i
+    WRITE = /\A\s*(?:insert\s+(?:ignore\s+)?into|update|delete\s+from|replace\s+into)\s+[`"]?([^\s`"(]+)/i
     NONE = [].freeze
     OPTIONS = { rows: {}.freeze, json: { shape: :json }.freeze }.freeze
-    private_constant :SCHEMES, :DRIVERS, :COMING, :DDL, :NONE, :OPTIONS
+    private_constant :SCHEMES, :DRIVERS, :COMING, :DDL, :WRITE, :NONE, :OPTIONS
 
     # @return [String]
     attr_reader :url
@@ -45,6 +46,7 @@ module AsyncRecord
       @options = options.freeze
       @dialect = Dialect.for(scheme)
       @schema = Schema.new(self)
+      @writes = Hash.new(0)
       @mutex = Mutex.new
     end
 
@@ -100,11 +102,18 @@ module AsyncRecord
       transaction&.check_open
       options = native_options(shape, transaction, timeout)
       result = Instrumentation.active? ? observed(sql, binds, options) : submit(sql, binds, options)
-      schema.forget if DDL.match?(sql)
+      note_change(sql) unless sql.start_with?("SELECT")
       result
     rescue QueryError => error
       doubt(error)
       raise
+    end
+
+    # @param table_name [String]
+    # @return [Integer] how often this process wrote to the table: what was read before is older than the last write
+    # @api private
+    def writes_to(table_name)
+      @writes[table_name]
     end
 
     # Whether {ask} can be used: on the dispatcher, outside of transactions, while nobody measures statements.
@@ -226,6 +235,13 @@ module AsyncRecord
 
       doubt(result)
       raise result
+    end
+
+    def note_change(sql)
+      return schema.forget if DDL.match?(sql)
+
+      table = sql[WRITE, 1]
+      @writes[table] += 1 if table
     end
 
     # The table may have been changed from outside.

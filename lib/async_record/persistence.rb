@@ -111,7 +111,7 @@ module AsyncRecord
       in_style(block, using) { erase }
     end
 
-    # Reads the row again and forgets changes.
+    # Reads the row again; forgets changes and loaded associations.
     # @return [self, Pending]
     # @raise [RecordNotFound]
     def reload(using: nil, &block)
@@ -119,6 +119,7 @@ module AsyncRecord
         fresh = Relation.new(self.class).find(id)
         @attributes = fresh.attributes
         clear_changes
+        forget_associations
         self
       end
     end

@@ -7,7 +7,8 @@ module AsyncRecord
   # What a model class can be asked.
   module Querying
     DELEGATED = %i[
-      where not or and order reorder limit offset select distinct group having joins lock none using timeout async
+      where not or and order reorder limit offset select distinct group having joins left_joins left_outer_joins
+      associated missing preload includes eager_load strict strict_loading lock none using timeout async
       all find find_by find_by! take take! first first! last last! find_or_create_by
       find_or_create_by! find_or_initialize_by create create! count sum average minimum maximum pluck pick ids exists?
       any? empty? none? find_each find_in_batches in_batches update_all delete_all destroy_all increment insert_all

@@ -21,7 +21,11 @@ module AsyncRecord
     end
 
     def remove
-      atomically { run_callbacks(:destroy) { erase } } && self
+      atomically { run_callbacks(:destroy) { destroy_row } } && self
+    end
+
+    def destroy_row
+      erase
     end
 
     def erase

@@ -102,18 +102,24 @@ module AsyncRecord
 
       # @return [Base, Pending] found, or new and not saved
       def find_or_initialize_by(attributes, extra = {}, &block)
-        perform(block) { where(attributes).waiting.take || model.new(attributes.merge(extra)) }
+        perform(block) { where(attributes).waiting.take || build(attributes.merge(extra)) }
       end
+
+      # @return [Base] new, not saved; for an owner, if the relation came from one
+      def build(attributes = {})
+        @origin ? @origin.build(attributes) : model.new(attributes)
+      end
+      alias new build
 
       # @return [Base, Pending] created with the attributes
       def create(attributes = {}, &block)
-        perform(block) { model.new(attributes).tap { |record| record.save(using: transaction) } }
+        perform(block) { create_record(attributes, :save) }
       end
 
       # @return [Base, Pending]
       # @raise [RecordInvalid]
       def create!(attributes = {}, &block)
-        perform(block) { model.new(attributes).tap { |record| record.save!(using: transaction) } }
+        perform(block) { create_record(attributes, :save!) }
       end
 
       protected
@@ -166,12 +172,16 @@ module AsyncRecord
       end
 
       def found_or_created(attributes, extra, create)
-        where(attributes).waiting.take || model.new(attributes.merge(extra)).then do |record|
-          record.public_send(create == :create ? :save : :save!, using: transaction)
-          record
-        end
+        where(attributes).waiting.take || create_record(attributes.merge(extra), create == :create ? :save : :save!)
       rescue UniqueViolation
         where(attributes).waiting.take || raise
+      end
+
+      def create_record(attributes, save)
+        return model.new(attributes).tap { |record| record.public_send(save, using: transaction) } unless @origin
+        return @origin.create(attributes, save: save) unless transaction
+
+        Context.with(transaction.database, transaction) { @origin.create(attributes, save: save) }
       end
 
       def not_found(key = nil)

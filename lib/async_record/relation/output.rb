@@ -59,7 +59,7 @@ module AsyncRecord
 
       def inspected_sql
         table = model.known_table
-        compiler = Compiler.new(model.dialect_for_display, model.table_name, table)
+        compiler = Compiler.new(model.dialect_for_display, model.table_name, table).know_only
         statement = Compiler::Select.new(compiler, self).write(table || selections ? nil : [Sql.new("*")]).statement
         "#{statement.sql} #{statement.binds.inspect}"
       rescue Error => error
