@@ -126,6 +126,17 @@ module AsyncRecord
       end
 
       # @api private
+      # @param rows [AsyncRecord::Rows]
+      # @return [Array<Base>] that know what was loaded with them
+      def instantiate_together(rows, size)
+        lots = 0.step(size - 1, Batch::SIZE).map { |start| Lot.new(rows, self, start) }
+        lot = lots.first
+        return Array.new(size) { |index| allocate.load_from(lot, index) } if lots.one?
+
+        Array.new(size) { |index| allocate.load_from(lots[index / Batch::SIZE], index) }
+      end
+
+      # @api private
       # @return [Class] the model's associations as promises
       def promises
         @promises ||= Class.new(superclass.respond_to?(:promises) ? superclass.promises : Promises)
@@ -242,7 +253,7 @@ module AsyncRecord
     # @return [Associations::Batch, nil] what was loaded together with this record
     def batch
       values
-      @batch
+      @rows
     end
 
     # The row has lost this foreign key.
@@ -261,7 +272,7 @@ module AsyncRecord
     end
 
     def forget_associations
-      @associations = @batch = nil
+      @associations = @rows = nil
     end
   end
   private_constant :Associations

@@ -139,6 +139,8 @@ module AsyncRecord
       return [] if size.zero?
 
       define_attributes(rows.columns)
+      return instantiate_together(rows, size) if size > 1 && !reflections.empty?
+
       Array.new(size) { |index| allocate.load_from(rows, index) }
     end
 

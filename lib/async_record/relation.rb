@@ -17,6 +17,8 @@ require_relative "relation/finders"
 require_relative "relation/calculations"
 require_relative "relation/batches"
 require_relative "relation/writes"
+require_relative "json_shape"
+require_relative "relation/nested_json"
 require_relative "relation/output"
 
 module AsyncRecord

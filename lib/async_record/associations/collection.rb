@@ -188,9 +188,17 @@ module AsyncRecord
         other.is_a?(Array) || other.is_a?(Collection) ? to_a == other.to_a : super
       end
 
-      # @return [Array<Hash>] of what is loaded; else asks
-      def as_json(*options)
-        loaded? ? @association.target.map { |record| record.as_json(*options) } : super
+      # Of what is loaded; else of the rows, without loading.
+      #
+      # @return [Array<Hash>]
+      def as_json(*arguments)
+        loaded? ? @association.target.map { |record| record.as_json(*arguments) } : super
+      end
+
+      # (see #as_json)
+      # @return [String, Pending]
+      def to_json_bytes(**options, &block)
+        loaded? ? perform(block) { JSON.generate(as_json(options)) } : super
       end
 
       protected

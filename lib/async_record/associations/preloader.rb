@@ -24,18 +24,12 @@ module AsyncRecord
       # @return [void]
       def run(records, tree, strict: false)
         branches = records.group_by(&:class).flat_map do |model, group|
-          tree.map { |name, below| -> { branch(model.reflection(name), group, below, strict) } }
+          tree.map { |name, below| [model.reflection(name), group, below] }
         end
-        at_once(branches)
+        Associations.at_once(branches) { |reflection, group, below| branch(reflection, group, below, strict) }
       end
 
       private
-
-      def at_once(branches)
-        return branches.each(&:call) if branches.one? || Associations.in_transaction?
-
-        AsyncRecord.gather(*branches)
-      end
 
       def branch(reflection, records, below, strict)
         load(reflection, records.reject { |record| record.association(reflection.name).loaded? }, strict)
@@ -50,7 +44,7 @@ module AsyncRecord
 
         holders = records.map { |record| record.association(reflection.name) }
         keys = holders.map(&:key)
-        found = Associations::Children.fetch(reflection, keys.compact.uniq) { |rel| strict ? rel.strict : rel }
+        found = Associations::Children.fetch(reflection, keys.compact.uniq, strict: strict)
         holders.zip(keys) { |holder, key| holder.take(found[key]&.dup || []) unless holder.loaded? }
       end
     end
