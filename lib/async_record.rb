@@ -5,6 +5,7 @@
 
 require_relative "async_record/errors"
 require_relative "async_record/sql"
+require_relative "async_record/values"
 require_relative "async_record/context"
 require_relative "async_record/type"
 require_relative "async_record/dialect"
@@ -13,8 +14,14 @@ require_relative "async_record/instrumentation"
 require_relative "async_record/pending"
 require_relative "async_record/database"
 require_relative "async_record/connection"
+require_relative "async_record/turn"
 require_relative "async_record/transaction"
+require_relative "async_record/deadline"
+require_relative "async_record/tags"
+require_relative "async_record/query_log"
+require_relative "async_record/advisory_lock"
 require_relative "async_record/gather"
+require_relative "async_record/listener"
 require_relative "async_record/relation"
 require_relative "async_record/base"
 
@@ -33,6 +40,7 @@ module AsyncRecord
   @legacy_table_names = false
   @error_handler = nil
   @logger = nil
+  @filter_attributes = [/passw/i, /secret/i, /token/i].freeze
 
   class << self
     # Whether a model's default table is named as in 2010: the class name in lower case, singular.
@@ -43,6 +51,11 @@ module AsyncRecord
     # @return [Logger, nil] where hints go (level debug): which associations were loaded without being preloaded
     attr_accessor :logger
 
+    # What `inspect` of a record does not show, in all models; see {Base.filter_attributes}.
+    #
+    # @return [Array<Symbol, String, Regexp>]
+    attr_accessor :filter_attributes
+
     # @return [Proc, nil] what {on_error} was given
     attr_reader :error_handler
 
@@ -51,10 +64,12 @@ module AsyncRecord
     # @example
     #   AsyncRecord.connect "sqlite:db/app.db", size: 8
     #   AsyncRecord.connect "sqlite:db/log.db", name: :log
-    #   Entry.connects_to AsyncRecord.database(:log)
+    #   Entry.connects_to :log
+    #   AsyncRecord.connect "postgres://app@main/shop", replicas: ["postgres://app@copy/shop"], size: 10
     # @param url [String, nil] nil takes DATABASE_URL from the environment
     # @param name [Symbol]
-    # @param options [Hash] for the driver
+    # @param options [Hash] for the driver; `replicas:`, URLs of copies that are read from, and `sticky:`, for how many
+    #   seconds whoever wrote reads from the primary (5)
     # @return [Database]
     # @raise [ConfigurationError, ConnectionError]
     def connect(url = nil, name: PRIMARY, **options)
@@ -99,8 +114,22 @@ module AsyncRecord
       Sql.new(text, binds, named)
     end
 
+    # Makes user input a literal part of a pattern for LIKE.
+    #
+    # @example
+    #   User.where("name like ? escape '!'", "#{AsyncRecord.sanitize_like(input)}%")
+    # @param text [String]
+    # @param escape [String] one character; say the same in the ESCAPE clause
+    # @return [String]
+    def sanitize_like(text, escape = "!")
+      raise ArgumentError, "escape is one character" unless escape.length == 1
+
+      text.to_s.gsub(/[%_#{Regexp.escape(escape)}]/) { |character| escape + character }
+    end
+
     # Runs a block in a transaction: commits at its end, rolls back when it raises. Inside another one it is a
     # savepoint. Everything the block's fiber asks of the database belongs to it; {Rollback} takes it back quietly.
+    # `retries:` belongs to the outermost transaction: inside another one it is not looked at.
     #
     # @example
     #   AsyncRecord.transaction(retries: 3) do |tx|
@@ -109,8 +138,11 @@ module AsyncRecord
     #     tx.after_commit { notify }
     #   end
     # @param database [Database, Symbol]
-    # @param retries [Integer] how often to start again when someone else was faster ({BusyError})
-    # @param options [Hash] for the driver
+    # @param retries [Integer] how often to run the block again when someone else was faster ({BusyError}, which
+    #   {SerializationFailure} and {Deadlock} are too)
+    # @param options [Hash] `isolation:` (:serializable, :repeatable_read, :read_committed, :read_uncommitted),
+    #   `read_only:`, `deferrable:` (PostgreSQL), `mode:` (SQLite: :immediate or :deferred), `timeout:` seconds for
+    #   opening it
     # @yieldparam transaction [Transaction]
     # @return [Object, nil] what the block returns; nil after a {Rollback}
     def transaction(database: PRIMARY, retries: 0, **options, &block)
@@ -130,6 +162,20 @@ module AsyncRecord
       database = resolve(database)
       work = -> { Transaction.begin(database, **options) }
       block ? Pending.spawn(Transaction.guarded(block), &work) : work.call
+    end
+
+    # Raises when migrations have not run: for the start of a program in development.
+    #
+    # @example
+    #   AsyncRecord.check_pending! if Fastr.environment == "development"
+    # @param database [Database, Symbol]
+    # @param folder [String]
+    # @return [void]
+    # @raise [PendingMigrations]
+    def check_pending!(database: PRIMARY, folder: "db/migrate")
+      require_relative "async_record/migrator"
+      Migrator.new(resolve(database), folder: folder).check_pending!
+      nil
     end
 
     # Runs waiting code in a fiber of its own.
@@ -176,23 +222,6 @@ module AsyncRecord
     # @return [void]
     def on_error(&block)
       @error_handler = block
-    end
-
-    # Tells about every statement.
-    #
-    # @example
-    #   AsyncRecord.subscribe(:query) { |event| puts "#{event.duration_ms.round(1)} ms  #{event.sql}" }
-    # @param kind [Symbol] :query
-    # @yieldparam event [Event]
-    # @return [Proc] for {unsubscribe}
-    def subscribe(kind, &block)
-      Instrumentation.subscribe(kind, &block)
-    end
-
-    # @param subscription [Proc]
-    # @return [void]
-    def unsubscribe(subscription)
-      Instrumentation.unsubscribe(subscription)
     end
 
     private

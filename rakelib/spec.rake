@@ -2,6 +2,7 @@
 
 # Owns running the tests, each suite by its own runner in its own process.
 require "tmpdir"
+require_relative "acceptance"
 
 # Runs rspec. Some examples measure time, and on a machine that others use as well one can fail for their sake: what
 # failed is run once more, alone and in the open. What is wrong fails twice.
@@ -25,9 +26,10 @@ task :spec do
 end
 
 namespace :spec do
-  desc "Run the tests of the pure Rust core"
+  desc "Run the tests of the pure Rust core, beside database servers of their own"
   task :rust do
-    sh NativeBuild.cargo_env, "cargo", "test", "--locked", "-p", "fastr_core"
+    with_databases = File.join(NativeBuild::ROOT, "bin/with-databases")
+    sh NativeBuild.cargo_env, with_databases, "cargo", "test", "--locked", "-p", "fastr_core"
   end
 
   # A value that Rust keeps out of the collector's sight survives a normal run by luck; here it is freed or moved.
@@ -40,14 +42,13 @@ namespace :spec do
     abort "failed under FASTR_GC=#{failed.join(", ")}" if failed.any?
   end
 
-  desc "Run an acceptance script, e.g. rake spec:acceptance[01_fastr_app] (FASTR_ACCEPTANCE names their folder)"
+  desc "Run acceptance scripts, e.g. rake spec:acceptance[02_async_record] (FASTR_ACCEPTANCE names their folder)"
   task :acceptance, [:name] do |_task, arguments|
-    folder = ENV.fetch("FASTR_ACCEPTANCE", File.expand_path("../shared/acceptance", NativeBuild::ROOT))
-    script = File.join(folder, "#{arguments.fetch(:name, '01_fastr_app')}.rb")
-    next puts "no #{script}: skipped" unless File.exist?(script)
+    scripts = Acceptance.scripts(arguments.name ? [arguments.name, *arguments.extras] : Acceptance::DEFAULT)
+    next if scripts.empty?
 
-    environment = { "PATH" => "#{NativeBuild::ROOT}/exe:#{ENV.fetch('PATH')}",
-                    "RUBYLIB" => [File.join(NativeBuild::ROOT, "lib"), ENV.fetch("RUBYLIB", nil)].compact.join(":") }
-    sh environment, RbConfig.ruby, script, verbose: false
+    environment = Acceptance.environment
+    failed = scripts.reject { |script| system(environment, RbConfig.ruby, script) }
+    abort "not accepted: #{failed.map { |script| File.basename(script) }.join(', ')}" if failed.any?
   end
 end

@@ -12,8 +12,10 @@ end
 RSpec.describe "The signatures", if: RBS do
   before(:all) do
     require "fastr/test"
+    require "fastr/synchrony"
     require "async_record/migrator"
     require "async_record/cli"
+    require "async_record/test"
     loader = RBS::EnvironmentLoader.new
     loader.add(path: Pathname(File.expand_path("../sig", __dir__)))
     @environment = RBS::Environment.from_loader(loader).resolve_type_names

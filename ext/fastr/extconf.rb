@@ -7,7 +7,7 @@ cargo = ENV.fetch("CARGO", "cargo")
 unless system(cargo, "--version", out: File::NULL, err: File::NULL)
   abort <<~MESSAGE
     fastr-rb is partly written in Rust and found no working `#{cargo}`.
-    Install Rust 1.88 or newer (rustup.rs) and see that cargo is in PATH,
+    Install Rust 1.94 or newer (rustup.rs) and see that cargo is in PATH,
     or install a precompiled gem of your platform.
   MESSAGE
 end

@@ -126,17 +126,6 @@ module AsyncRecord
       end
 
       # @api private
-      # @param rows [AsyncRecord::Rows]
-      # @return [Array<Base>] that know what was loaded with them
-      def instantiate_together(rows, size)
-        lots = 0.step(size - 1, Batch::SIZE).map { |start| Lot.new(rows, self, start) }
-        lot = lots.first
-        return Array.new(size) { |index| allocate.load_from(lot, index) } if lots.one?
-
-        Array.new(size) { |index| allocate.load_from(lots[index / Batch::SIZE], index) }
-      end
-
-      # @api private
       # @return [Class] the model's associations as promises
       def promises
         @promises ||= Class.new(superclass.respond_to?(:promises) ? superclass.promises : Promises)
@@ -252,18 +241,32 @@ module AsyncRecord
     # @api private
     # @return [Associations::Batch, nil] what was loaded together with this record
     def batch
-      values
-      @rows
+      return @batch if @batch || @rows.nil?
+
+      @batch = Batch.of(@rows, self.class, @index)
+    end
+
+    # Associations of a frozen record can still be read.
+    # @return [self]
+    def freeze
+      @associations ||= {}
+      batch unless self.class.reflections.empty?
+      super
     end
 
     # The row has lost this foreign key.
     # @api private
     def forget_parent(column)
-      write_attribute(column, nil)
-      changes_hash.delete(column)
+      settle(column => nil)
     end
 
     private
+
+    # A copy belongs to what its foreign keys say, and has nothing of its own.
+    def initialize_dup(other)
+      forget_associations
+      super
+    end
 
     # A key that was loaded and not changed leads somewhere, as far as a validation can tell.
     def parent_in_doubt?(reflection)
@@ -271,8 +274,14 @@ module AsyncRecord
       new_record? || self[key].nil? || attribute_changed?(key)
     end
 
+    # The row in Rust is let go; what was loaded with the record is still known by its keys.
+    def release_row
+      batch unless self.class.reflections.empty?
+      @rows = nil
+    end
+
     def forget_associations
-      @associations = @rows = nil
+      @associations = @batch = nil
     end
   end
   private_constant :Associations

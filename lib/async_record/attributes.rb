@@ -10,6 +10,9 @@ module AsyncRecord
   module Attributes
     include Changes
 
+    WRITER = /\A[[:alpha:]_]\w*=\z/
+    private_constant :WRITER
+
     # What concerns the class.
     module ClassMethods
       # @param name [String, Symbol]
@@ -27,6 +30,15 @@ module AsyncRecord
       @changed = {}
       assign_defaults
       assign_attributes(attributes.empty? ? pairs : attributes.to_h.merge(pairs))
+      run_hooks(:after_initialize)
+    end
+
+    # A copy is a new record: it has no key and no times yet, and shares no value with the first one.
+    def initialize_dup(other)
+      super
+      @attributes = other.attributes.to_h { |name, value| [name, copy_of(name, value)] }
+      forget_row
+      run_hooks(:after_initialize)
     end
 
     # @return [Hash{String => Object}] a copy of all values
@@ -34,15 +46,16 @@ module AsyncRecord
       values.dup
     end
 
-    # Assigns many attributes through their writers.
+    # Assigns many attributes through their writers. Nothing is left out quietly: a name that is none raises.
     #
     # @param attributes [Hash{Symbol, String => Object}]
     # @return [void]
     # @raise [UnknownAttribute]
     def assign_attributes(attributes)
-      attributes.each do |name, value|
-        writer = "#{name}="
-        respond_to?(writer) ? public_send(writer, value) : write_attribute(name.to_s, value)
+      raise ArgumentError, "attributes are a Hash, not a #{attributes.class}" unless attributes.respond_to?(:each_pair)
+
+      attributes.each_pair do |name, value|
+        assigned_by_method?(name) ? public_send("#{name}=", value) : write_attribute(name.to_s, value)
       end
     end
     alias attributes= assign_attributes
@@ -59,29 +72,35 @@ module AsyncRecord
       write_attribute(name.to_s, value)
     end
 
-    # @return [Object] the primary key's value
+    # @return [Object, Array, nil] the primary key's value; one for each column of a composite key
     def id
-      values[self.class.primary_key]
+      key = self.class.primary_key
+      key.is_a?(Array) ? values.values_at(*key) : values[key]
     end
 
-    # @param value [Object]
+    # @param value [Object, Array]
     def id=(value)
-      write_attribute(self.class.primary_key, value)
+      columns = self.class.key_columns
+      parts = columns.one? ? [value] : value
+      columns.zip(parts) { |column, part| write_attribute(column, part) }
+    end
+
+    # @return [String, nil] the key as a URL holds it
+    def to_param
+      Array(id).join("_") if persisted? && key?
     end
 
     # @param name [String, Symbol]
     # @return [Boolean] whether the record was loaded with this attribute
     def has_attribute?(name) # rubocop:disable Naming/PredicateName -- the name people know
-      values.key?(name.to_s)
+      values.key?(real_name(name))
     end
 
     # @param name [String]
     # @return [Object]
     # @raise [MissingAttribute]
     def read_attribute(name)
-      value = values.fetch(name) { missing_attribute(name) }
-      remember_document(name, value) if value.is_a?(Hash) || value.is_a?(Array)
-      value
+      values.fetch(name) { read_other(name) }
     end
 
     # @param name [String]
@@ -89,12 +108,19 @@ module AsyncRecord
     # @return [void]
     # @raise [UnknownAttribute]
     def write_attribute(name, value)
-      kind = self.class.kind_of_attribute(name) || unknown_attribute(name)
-      value = Type.cast(kind, value)
-      old = values[name]
-      note_change(name, old, value)
-      @documents&.delete(name)
-      @attributes[name] = value
+      kind = self.class.kind_of_attribute(name) || (return write_other(name, value))
+      refuse_readonly(name)
+      cast = Type.cast(kind, value)
+      keep_raw(name, value, cast)
+      track(name, values[name], cast)
+      @attributes[name] = cast
+    end
+
+    # @param name [String, Symbol]
+    # @return [Object] what was assigned, before the cast; of what was not assigned, the value
+    def read_attribute_before_type_cast(name)
+      name = real_name(name)
+      @raw&.key?(name) ? @raw[name] : read_attribute(name)
     end
 
     # @param name [String, Symbol]
@@ -110,50 +136,18 @@ module AsyncRecord
 
     # @return [Boolean] whether both are the same row
     def ==(other)
-      super || (other.instance_of?(self.class) && !id.nil? && id == other.id)
+      super || (other.instance_of?(self.class) && key? && id == other.id)
     end
     alias eql? ==
 
     # @return [Integer]
     def hash
-      id.nil? ? super : [self.class, id].hash
+      key? ? [self.class, id].hash : super
     end
 
-    # @return [String]
-    def inspect
-      shown = values.map { |name, value| "#{name}: #{value.inspect}" }
-      "#<#{self.class.name || self.class.table_name} #{shown.join(', ')}>"
-    end
-
-    # What a relation's JSON holds for this row: times ISO 8601, decimals as strings, binary values in Base64. With
-    # options as {Relation#to_json_bytes} takes them; what they include is loaded.
-    #
-    # @example
-    #   post.as_json(only: :title, include: { comments: { only: :body } })
-    # @return [Hash{String => Object}]
-    def as_json(*arguments)
-      options = JsonShape.options_in(arguments)
-      return attributes.transform_values { |value| Type.for_json(value) } if options.empty?
-
-      shaped(JsonShape.of(self.class, **options))
-    end
-
-    # @return [String]
-    def to_json(*state)
-      as_json(*state).to_json(*state)
-    end
-
-    # @api private
-    # @param shape [JsonShape]
-    # @return [Hash{String => Object}]
-    def shaped(shape)
-      shown = shape.only ? shape.only.to_h { |name| [name, self[name]] } : attributes.except(*shape.except)
-      shown.transform_values! { |value| Type.for_json(value) }
-      shape.branches.each do |name, below|
-        target = association(name).read
-        shown[name.to_s] = target.is_a?(Array) ? target.map { |one| one.shaped(below) } : target&.shaped(below)
-      end
-      shown
+    # @return [String] the same, so that a record is an answer as a relation is
+    def to_json_bytes(**options)
+      to_json(nil, **options)
     end
 
     # @return [Hash{Symbol => Object}] for pattern matching
@@ -170,35 +164,89 @@ module AsyncRecord
       self
     end
 
+    # @api private
+    # @return [void]
+    def loaded
+      run_hooks(:after_find)
+      run_hooks(:after_initialize)
+    end
+
     private
 
     def values
-      @attributes || take_values
+      @attributes || (@attributes = typed_row(@rows, @index))
     end
 
-    # The row is let go, so that one record does not keep a thousand others alive. A batch, which knows only keys, takes
-    # its place: a fourth instance variable would make every record a quarter dearer.
-    def take_values
-      source = @rows
-      if source.is_a?(Associations::Lot)
-        @attributes = source.rows.hash_at(@index)
-        @rows = source.batch || source.make_batch
-      else
-        @attributes = source.hash_at(@index)
-        @rows = nil
-      end
-      retype_declared
-      @attributes
-    end
-
-    # What `attribute` declares counts more than what the column says.
-    def retype_declared
+    # What the model declares counts more than what the column says.
+    def typed_row(rows, index)
+      row = rows.hash_at(index)
       retyped = self.class.retyped
-      return if retyped.empty?
+      retyped.each { |name, kind| row[name] = Type.load(kind, row[name]) if row.key?(name) } unless retyped.empty?
+      virtual = self.class.virtual_attributes
+      virtual.each_key { |name| row[name] = nil } unless virtual.empty?
+      row
+    end
 
-      retyped.each do |name, kind|
-        @attributes[name] = Type.cast(kind, @attributes[name]) if @attributes.key?(name)
+    # @return [Boolean] whether the record has its whole key
+    def key?
+      key = id
+      key.is_a?(Array) ? key.none?(&:nil?) : !key.nil?
+    end
+
+    # A writer that records have anyway is not what a column of its name means.
+    def assigned_by_method?(name)
+      writer = "#{name}="
+      return writer == "id=" && !self.class.attribute?("id") if Base.method_defined?(writer)
+
+      WRITER.match?(writer) && respond_to?(writer)
+    end
+
+    # @return [Hash] the document's entries
+    def store_entries(document)
+      entries = self[document]
+      return entries || {} if entries.nil? || entries.is_a?(Hash)
+
+      raise ArgumentError, "#{document} is no document but a #{entries.class}; say attribute :#{document}, :json"
+    end
+
+    def real_name(name)
+      name = name.to_s
+      self.class.attribute_aliases.fetch(name, name)
+    end
+
+    def read_other(name)
+      real = real_name(name)
+      real == name ? missing_attribute(name) : read_attribute(real)
+    end
+
+    def write_other(name, value)
+      real = real_name(name)
+      real == name ? unknown_attribute(name) : write_attribute(real, value)
+    end
+
+    # Text assigned to a number is judged as it came, not by the number that it begins with.
+    def keep_raw(name, value, cast)
+      if value.is_a?(String) && !cast.is_a?(String) then (@raw ||= {})[name] = value
+      else @raw&.delete(name)
       end
+    end
+
+    def refuse_readonly(name)
+      return if new_record? || !self.class.readonly_attributes.include?(name)
+
+      raise ReadonlyAttribute, "#{self.class}##{name} is written when the record is created, and never again"
+    end
+
+    def forget_row
+      @rows = @index = @pristine = @raw = @saved_changes = @errors = nil
+      @destroyed = false
+      @new_record = true
+      stamps = self.class.timestamp_columns(:create)
+      [*self.class.primary_key, *stamps, *self.class.used_locking_column].each do |name|
+        @attributes[name] = self.class.default_attributes[name]
+      end
+      @changed = @attributes.slice(*self.class.column_names).transform_values { nil }
+                            .except(*self.class.primary_key, *stamps)
     end
 
     def assign_defaults

@@ -4,8 +4,13 @@
 # includes, one file each. Refuses `method_missing`: readers are defined from the columns.
 
 require_relative "inflector"
+require_relative "keys"
+require_relative "declarations"
+require_relative "enum"
 require_relative "attributes"
+require_relative "serialization"
 require_relative "persistence"
+require_relative "locking"
 require_relative "callbacks"
 require_relative "validations"
 require_relative "querying"
@@ -24,13 +29,20 @@ module AsyncRecord
   #   User.find(1) { |user, error| … }         # calls back
   class Base
     include Attributes
+    include Serialization
     include Persistence
+    include Locking
     include Callbacks
     include Validations
     include Associations
     extend Querying
     extend Loading
+    extend Keys
+    extend Declarations
+    extend Enums
     extend Attributes::ClassMethods
+    extend Serialization::ClassMethods
+    extend Locking::ClassMethods
     extend Callbacks::ClassMethods
     extend Validations::ClassMethods
     extend Associations::ClassMethods
@@ -59,25 +71,10 @@ module AsyncRecord
         self.table_name = name
       end
 
-      # @return [String] set, or inherited, or the table's only key column, or "id"
-      def primary_key
-        @primary_key || inherited_primary_key || "id"
-      end
-
-      # @param name [String, Symbol]
-      def primary_key=(name)
-        @primary_key = name.to_s.dup.freeze
-      end
-
-      # The spelling of 2010.
-      # @return [void]
-      def set_primary_key(name) # rubocop:disable Naming/AccessorMethodName -- the name is the contract
-        self.primary_key = name
-      end
-
       # Sets the database of this class and its subclasses.
       #
-      # @param database [Database, String, nil] or a URL; nil takes the setting back
+      # @param database [Database, Symbol, String, nil] a Symbol is a name of {AsyncRecord.connect}, also one that
+      #   is given later; a String is a URL; nil takes the setting back
       # @return [void]
       def set_connection(database) # rubocop:disable Naming/AccessorMethodName -- the name is the contract
         @database = database.is_a?(String) ? Database.new(database) : database
@@ -88,6 +85,8 @@ module AsyncRecord
       # @return [Database] this class's, or its superclass's, or the one of {AsyncRecord.connect}
       # @raise [ConfigurationError] when there is none
       def database
+        return AsyncRecord.database(@database) if @database.is_a?(Symbol)
+
         @database || (equal?(Base) ? AsyncRecord.database : superclass.database)
       end
       alias connection database
@@ -116,15 +115,6 @@ module AsyncRecord
         raise ConfigurationError, "a class without a name needs `self.table_name = \"…\"`" unless name
 
         (AsyncRecord.legacy_table_names ? name.split("::").last.downcase : Inflector.table_name(name)).freeze
-      end
-
-      def inherited_primary_key
-        return superclass.primary_key if superclass < Base && superclass.instance_variable_get(:@primary_key)
-
-        table = known_table
-        return if table.nil? || table["id"]
-
-        table.primary_key.first if table.primary_key.one?
       end
     end
   end

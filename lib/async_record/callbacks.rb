@@ -1,27 +1,39 @@
 # frozen_string_literal: true
 
-# Owns what a model does around the storing of its records. `throw :abort` in a before-callback stops the storing.
-# Refuses around-callbacks: a method that calls `super` says the same more plainly.
+# Owns what a model does around the storing, finding and making of its records. All before-callbacks run in the order of
+# their declaration, then the around-callbacks enclose the work, then the after-callbacks run. `throw :abort` before the
+# work stops it, and takes back what the callbacks stored themselves.
+
+require_relative "questions"
 
 module AsyncRecord
-  # Hooks around save, create, update, destroy and commit.
+  # Hooks of records.
   module Callbacks
     EVENTS = %i[validation save create update destroy].freeze
-    private_constant :EVENTS
+    ACTIONS = %i[create update destroy].freeze
+    OPTIONS = %i[if unless on].freeze
+    private_constant :EVENTS, :ACTIONS, :OPTIONS
 
     # One declared hook.
     Hook = Struct.new(:action, :condition, :unless, :on, keyword_init: true) do
       def run(record)
-        ask(record, action) if applies?(record)
+        Questions.ask(record, action) if applies?(record)
+      end
+
+      # Runs the work inside; the hook says when.
+      def around(record, work)
+        return work.call unless applies?(record)
+        return record.send(action) { work.call } if action.is_a?(Symbol)
+
+        record.instance_exec(record, work, &action)
       end
 
       def applies?(record)
-        (condition.nil? || ask(record, condition)) && (self.unless.nil? || !ask(record, self.unless))
+        Questions.hold?(record, condition, self.unless)
       end
 
-      # @param question [Symbol, Proc] a method, which may be private, or a block
-      def ask(record, question)
-        question.is_a?(Symbol) ? record.send(question) : record.instance_exec(&question)
+      def on?(action)
+        on.nil? || on.include?(action)
       end
     end
     private_constant :Hook
@@ -29,20 +41,43 @@ module AsyncRecord
     # What a model declares.
     module ClassMethods
       EVENTS.each do |event|
-        %i[before after].each do |moment|
+        %i[before around after].each do |moment|
           define_method("#{moment}_#{event}") do |*methods, **options, &block|
             add_hooks(:"#{moment}_#{event}", methods, options, block)
           end
         end
       end
 
-      # Runs after the transaction is committed, or at once where there is none.
-      #
-      # @example
-      #   after_commit :notify, on: :create
+      # @!method after_commit(*methods, on: nil, if: nil, unless: nil, &block)
+      #   Runs once the transaction is committed, or at once where there is none.
+      #   @example
+      #     after_commit :notify, on: :create
+      #   @return [void]
+      # @!method after_rollback(*methods, on: nil, if: nil, unless: nil, &block)
+      #   Runs once the transaction is rolled back; the record is as it was before.
+      #   @return [void]
+      # @!method after_find(*methods, if: nil, unless: nil, &block)
+      #   Runs for each record that was read.
+      #   @return [void]
+      # @!method after_initialize(*methods, if: nil, unless: nil, &block)
+      #   Runs for each record that was made, by `new` or by reading.
+      #   @return [void]
+      # @!method after_touch(*methods, if: nil, unless: nil, &block)
+      #   @return [void]
+      %i[after_commit after_rollback after_find after_initialize after_touch].each do |moment|
+        define_method(moment) { |*methods, **options, &block| add_hooks(moment, methods, options, block) }
+      end
+
+      ACTIONS.each do |action|
+        define_method("after_#{action}_commit") do |*methods, **options, &block|
+          add_hooks(:after_commit, methods, { **options, on: action }, block)
+        end
+      end
+
+      # After a commit that created or changed the record.
       # @return [void]
-      def after_commit(*methods, **options, &block)
-        add_hooks(:after_commit, methods, options, block)
+      def after_save_commit(*methods, **options, &block)
+        add_hooks(:after_commit, methods, { **options, on: %i[create update] }, block)
       end
 
       # @api private
@@ -60,7 +95,12 @@ module AsyncRecord
 
       # @api private
       def commit_callbacks?
-        !hooks(:after_commit).empty?
+        !(hooks(:after_commit).empty? && hooks(:after_rollback).empty?)
+      end
+
+      # @api private
+      def loading_callbacks?
+        !(hooks(:after_find).empty? && hooks(:after_initialize).empty?)
       end
 
       private
@@ -70,8 +110,9 @@ module AsyncRecord
       end
 
       def storing_hooks?
-        moments = (EVENTS - [:validation]).flat_map { |event| [:"before_#{event}", :"after_#{event}"] }
-        moments.any? { |moment| !hooks(moment).empty? }
+        (EVENTS - [:validation]).product(%i[before around after]).any? do |event, moment|
+          !hooks(:"#{moment}_#{event}").empty?
+        end
       end
 
       def add_hooks(moment, methods, options, block)
@@ -79,11 +120,20 @@ module AsyncRecord
         actions << block if block
         raise ArgumentError, "#{moment} needs a method name or a block" if actions.empty?
 
+        check_hook_options(moment, options)
         actions.each do |action|
           own_hooks[moment] << Hook.new(action: action, condition: options[:if], unless: options[:unless],
                                         on: options[:on] && Array(options[:on]))
         end
         forget_hooks
+      end
+
+      def check_hook_options(moment, options)
+        unknown = options.keys - OPTIONS
+        raise ArgumentError, "#{moment} takes if:, unless: and on:, not #{unknown.first}:" unless unknown.empty?
+        return if options[:on].nil? || moment.match?(/_(?:validation|commit|rollback)\z/)
+
+        raise ArgumentError, "#{moment} takes no on:; say before_create or after_update instead"
       end
 
       def forget_hooks
@@ -94,17 +144,18 @@ module AsyncRecord
 
     private
 
-    # @return [Object, false] what the block returns; false if a before-callback aborted
-    def run_callbacks(event)
-      return false unless run_before(event)
+    # @return [Object, false] what the block returns; false if a callback stopped it
+    def run_callbacks(event, context = nil, &work)
+      return false unless run_before(event, context)
 
-      result = yield
-      self.class.hooks(:"after_#{event}").each { |hook| hook.run(self) } unless result == false
+      arounds = hooks_of(:"around_#{event}", context)
+      result = arounds.empty? ? yield : run_around(arounds, work)
+      run_hooks(:"after_#{event}", context) unless result == false
       result
     end
 
-    def run_before(event)
-      hooks = self.class.hooks(:"before_#{event}")
+    def run_before(event, context)
+      hooks = hooks_of(:"before_#{event}", context)
       return true if hooks.empty?
 
       catch(:abort) do
@@ -114,9 +165,29 @@ module AsyncRecord
       false
     end
 
+    def run_around(hooks, work)
+      result = false
+      innermost = -> { result = work.call }
+      chain = hooks.reverse.reduce(innermost) { |inner, hook| -> { hook.around(self, inner) } }
+      catch(:abort) { chain.call }
+      result
+    end
+
+    def run_hooks(moment, context = nil)
+      hooks_of(moment, context).each { |hook| hook.run(self) }
+    end
+
+    # @param context [Symbol, nil] what `on:` has to name
+    def hooks_of(moment, context)
+      hooks = self.class.hooks(moment)
+      context ? hooks.select { |hook| hook.on?(context) } : hooks
+    end
+
+    # However often the record was stored in the transaction, it is told once: that it is gone, or new, or changed.
     def run_commit_callbacks
-      action = @destroyed ? :destroy : @last_action
-      self.class.hooks(:after_commit).each { |hook| hook.run(self) if hook.on.nil? || hook.on.include?(action) }
+      actions = @commit_actions || []
+      @commit_actions = nil
+      run_hooks(:after_commit, %i[destroy create update].find { |action| actions.include?(action) } || @last_action)
     end
   end
   private_constant :Callbacks

@@ -1,11 +1,17 @@
 # frozen_string_literal: true
 
-# Owns the `fastr db` commands as plain Ruby: arguments in, lines and an exit code out. Errors of the user are one line
-# without a backtrace. Refuses to parse the rest of the command line and to boot an application: its caller does.
+# Owns the `fastr db` command line as plain Ruby: arguments in, lines and an exit code out. Errors of the user are one
+# line without a backtrace. Refuses to boot an application: its caller does, when it is asked to. What the commands do
+# is in cli/commands.rb.
 
 require "fileutils"
 require "optparse"
 require_relative "migrator"
+require_relative "schema_dump"
+require_relative "administration"
+require_relative "cli/target"
+require_relative "cli/generator"
+require_relative "cli/commands"
 
 module AsyncRecord
   # The database commands.
@@ -17,42 +23,48 @@ module AsyncRecord
     COMMANDS = {
       "create" => "make the database",
       "drop" => "remove the database",
-      "migrate" => "run the migrations that have not run yet",
-      "rollback" => "undo the last migration, or STEP of them",
+      "migrate" => "run the migrations that have not run yet, or go to VERSION",
+      "rollback" => "undo the last migration, or -n of them",
+      "redo" => "undo and run again",
       "status" => "say which migrations have run",
+      "version" => "say the last version that ran",
+      "check" => "say whether files, database and schema file fit together",
+      "dump" => "write db/schema.sql",
+      "load" => "make the tables of db/schema.sql in an empty database",
       "seed" => "run db/seeds.rb",
       "reset" => "drop, create, migrate, seed",
-      "version" => "say the last version that ran",
-      "new" => "write a migration: new add_slug_to_posts"
+      "setup" => "create, load or migrate, seed",
+      "new" => "write a migration: new add_slug_to_posts slug:string:uniq"
     }.freeze
-    PRODUCTION = %w[FASTR_ENV APP_ENV RACK_ENV].freeze
-    MIGRATION = <<~RUBY
-      # frozen_string_literal: true
+    # How many arguments a command takes.
+    ARGUMENTS = Hash.new(0).merge("migrate" => 1, "new" => 100).freeze
+    PRODUCTION = %w[FASTR_ENV APP_ENV RACK_ENV RAILS_ENV].freeze
+    HELP = <<~TEXT
+      fastr db COMMAND [options]
 
-      class %<name>s < AsyncRecord::Migration
-        def change
-        end
-      end
-    RUBY
-    private_constant :PRODUCTION, :MIGRATION
+        -c, --config FILE      an application's file that says AsyncRecord.connect (app.rb is found by itself)
+        -n, --step N           how many, for rollback and redo
+            --to VERSION       for migrate
+            --sql              print the SQL, change nothing
+            --database NAME    another database of the application, or a URL
+            --folder PATH      where its migrations are (db/migrate, db/NAME_migrate)
+            --schema PATH      its schema file (db/schema.sql, db/NAME_schema.sql)
+            --wait SECONDS     for another process that migrates (600)
+            --force            in production, for what may destroy data
+    TEXT
+    private_constant :ARGUMENTS, :PRODUCTION, :HELP
 
-    # @param arguments [Array<String>] such as ["rollback", "--step", "2"]
+    include Commands
+
+    # @param arguments [Array<String>] such as ["rollback", "-n", "2"]
     # @param out [#puts]
     # @param err [#puts]
     # @param root [String] the application's folder
     # @param env [#[]]
+    # @param boot [#call, nil] gets the command and the file of `-c` (or nil) before the database is needed
     # @return [Integer] the exit code: 0, 1 for a failure, 2 for a wrong command
-    def self.run(arguments, out: $stdout, err: $stderr, root: Dir.pwd, env: ENV)
-      new(out: out, err: err, root: root, env: env).run(arguments)
-    end
-
-    def initialize(out: $stdout, err: $stderr, root: Dir.pwd, env: ENV)
-      @out = out
-      @err = err
-      @root = root
-      @env = env
-      @options = { steps: env["STEP"] || 1, sql: false, force: false, database: nil, folder: "db/migrate",
-                   target: env["VERSION"] }
+    def self.run(arguments, out: $stdout, err: $stderr, root: Dir.pwd, env: ENV, boot: nil)
+      allocate.tap { |cli| cli.send(:prepare, out, err, root, env, boot) }.run(arguments)
     end
 
     # @return [Integer] the exit code
@@ -60,8 +72,9 @@ module AsyncRecord
       command, *rest = parser.parse(arguments)
       return help if command.nil? || command == "help"
       return unknown(command) unless COMMANDS.key?(command)
-      raise Error, "#{command} takes no #{rest.first.inspect}" if rest.size > (command == "new" ? 1 : 0)
+      raise Error, "#{command} takes no #{rest[ARGUMENTS[command]].inspect}" if rest.size > ARGUMENTS[command]
 
+      @command = command
       public_send(command, *rest)
       0
     rescue Error, OptionParser::ParseError, SystemCallError => error
@@ -72,86 +85,16 @@ module AsyncRecord
       1
     end
 
-    # Makes the database; for SQLite the folder and the file.
-    def create
-      path = sqlite_path
-      return @out.puts("#{database.url} keeps nothing on disk") if path == ":memory:"
-
-      FileUtils.mkdir_p(File.dirname(path))
-      existed = File.exist?(path)
-      database.query("SELECT 1")
-      @out.puts("#{path} #{existed ? 'exists' : 'created'}")
-    end
-
-    # Removes the database.
-    def drop
-      refuse_production
-      database.close
-      path = sqlite_path
-      files = [path, "#{path}-wal", "#{path}-shm"].select { |file| File.exist?(file) }
-      FileUtils.rm(files)
-      @out.puts("#{path} #{files.empty? ? 'does not exist' : 'removed'}")
-    end
-
-    # Runs what has not run yet.
-    def migrate
-      count = migrator.migrate(@options[:target])
-      @out.puts("nothing to migrate") if count.zero? && !@options[:sql]
-    end
-
-    # Undoes the last migrations.
-    def rollback
-      steps = Integer(@options[:steps], exception: false)
-      raise Error, "STEP is a number above 0, not #{@options[:steps].inspect}" unless steps&.positive?
-
-      count = migrator.rollback(steps)
-      @out.puts("nothing to roll back") if count.zero?
-    end
-
-    # Prints which migrations have run.
-    def status
-      lines = migrator.status
-      return @out.puts("there are no migrations in #{@options[:folder]}") if lines.empty?
-
-      lines.each { |line| @out.puts("#{line.state.to_s.ljust(8)} #{line.version}  #{line.name}") }
-    end
-
-    # Prints the last version.
-    def version
-      @out.puts(migrator.version || "no migration has run")
-    end
-
-    # Runs db/seeds.rb.
-    def seed
-      path = File.join(@root, "db/seeds.rb")
-      return @out.puts("there is no db/seeds.rb") unless File.exist?(path)
-
-      use_database
-      load(path)
-      @out.puts("db/seeds.rb done")
-    end
-
-    # Starts over.
-    def reset
-      refuse_production
-      drop
-      create
-      migrate
-      seed
-    end
-
-    # Writes an empty migration.
-    def new(name = nil)
-      raise Error, "say a name: fastr db new add_slug_to_posts" if name.to_s.empty?
-
-      name = Inflector.underscore(name.tr("-", "_"))
-      raise Error, "a migration's name has letters, digits and underscores, and begins with a letter" unless
-        name.match?(/\A[a-z][a-z0-9_]*\z/)
-
-      write_migration(name)
-    end
-
     private
+
+    def prepare(out, err, root, env, boot)
+      @out = out
+      @err = err
+      @root = root
+      @env = env
+      @boot = boot
+      @options = { steps: env["STEP"] || 1, sql: false, force: false, target: env["VERSION"] }
+    end
 
     # A mistake in a file of the application: its place, and Ruby's own suggestion.
     def mistake(error)
@@ -172,36 +115,22 @@ module AsyncRecord
       error.detailed_message(highlight: false).sub(" (#{error.class})", "")
     end
 
-    def write_migration(name)
-      folder = File.join(@root, @options[:folder])
-      twin = Dir.glob(File.join(folder, "*_#{name}.rb")).first
-      raise Error, "#{twin} exists already" if twin
-
-      FileUtils.mkdir_p(folder)
-      path = File.join(folder, "#{next_version(folder)}_#{name}.rb")
-      File.write(path, format(MIGRATION, name: Inflector.camelize(name)), mode: "wx")
-      @out.puts("create  #{path.delete_prefix("#{@root}/")}")
-    end
-
-    # Now, or one past the newest file when several are written within a second.
-    def next_version(folder)
-      newest = Dir.children(folder).map { |file| file[/\A\d+/].to_i }.max.to_i
-      [Time.now.utc.strftime("%Y%m%d%H%M%S").to_i, newest + 1].max
-    end
-
     def parser
       OptionParser.new do |options|
-        options.on("--step N", Integer) { |number| @options[:steps] = number }
+        options.on("-n", "--step N", "--steps N", Integer) { |number| @options[:steps] = number }
         options.on("--to VERSION") { |version| @options[:target] = version }
-        options.on("--sql") { @options[:sql] = true }
-        options.on("--force") { @options[:force] = true }
-        options.on("--database URL") { |url| @options[:database] = url }
-        options.on("--folder PATH") { |path| @options[:folder] = path }
+        options.on("--wait SECONDS", Float) { |seconds| @options[:wait] = seconds }
+        options.on("--[no-]sql") { |sql| @options[:sql] = sql }
+        options.on("--[no-]force") { |force| @options[:force] = force }
+        options.on("-c", "--config FILE") { |file| @options[:config] = file }
+        %i[database folder schema].each do |name|
+          options.on("--#{name} VALUE") { |value| @options[name] = value }
+        end
       end
     end
 
     def help
-      @out.puts("fastr db COMMAND [--step N] [--to VERSION] [--sql] [--database URL] [--force]", "")
+      @out.puts(HELP, "")
       COMMANDS.each { |name, text| @out.puts("  #{name.ljust(10)} #{text}") }
       0
     end
@@ -212,47 +141,34 @@ module AsyncRecord
       2
     end
 
-    def migrator
-      Migrator.new(database, folder: File.join(@root, @options[:folder]), out: @out, sql: @options[:sql])
-    end
-
-    # What was asked for, else what the application set, else DATABASE_URL.
+    # What was asked for, else what the application set, else the environment.
     def database
-      @database ||= @options[:database] ? AsyncRecord.connect(rooted(@options[:database])) : configured
-    end
-    alias use_database database
-
-    def configured
-      Base.database
-    rescue ConfigurationError
-      url = @env["DATABASE_URL"]
-      raise unless url
-
-      AsyncRecord.connect(rooted(url))
+      boot
+      target.database
     end
 
-    # A relative SQLite path means the application's folder.
-    def rooted(url)
-      path = url[%r{\Asqlite3?:(?://)?(?!/)(.+)\z}, 1]
-      return url if path.nil? || path.start_with?(":memory:", "/")
+    # The application says where the database is.
+    def boot
+      return if @booted
 
-      "sqlite:#{File.expand_path(path, @root)}"
-    end
-
-    def sqlite_path
-      unless database.dialect.name == :sqlite
-        raise Error, "#{database.inspect}: create and drop work on SQLite; use the server's own tools for the others"
+      @booted = true
+      if @boot then @boot.call(@command, @options[:config])
+      elsif @options[:config] then Kernel.load(File.expand_path(@options[:config], @root))
       end
-
-      path = database.url.sub(%r{\Asqlite3?:(?://)?}, "").sub(/\?.*\z/, "")
-      path.start_with?(":memory:") ? ":memory:" : File.expand_path(path, @root)
     end
 
-    def refuse_production
-      name = PRODUCTION.filter_map { |key| @env[key] }.first
-      return if name != "production" || @options[:force]
+    def target
+      @target ||= Target.new(@options[:database], root: @root, env: @env, **@options.slice(:folder, :schema))
+    end
 
-      raise Error, "this would destroy the production database; say --force if that is what you want"
+    def production?
+      PRODUCTION.filter_map { |key| @env[key] }.first == "production"
+    end
+
+    def refuse_production(what)
+      return if !production? || @options[:force] || @options[:sql]
+
+      raise Error, "#{what} the production database; say --force if that is what you want"
     end
   end
 end

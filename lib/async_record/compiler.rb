@@ -25,8 +25,7 @@ module AsyncRecord
         kind = table && table[name]&.kind
         return value if kind.nil? || kind == :any || value.nil?
 
-        value = value.id if value.is_a?(Base)
-        kind == :json && !value.is_a?(String) ? JSON.generate(value) : Type.cast(kind, value)
+        Type.dump(kind, value.is_a?(Base) ? value.id : value)
       end
 
       # A number that no column can hold still compares rightly as a Float.
@@ -217,7 +216,7 @@ module AsyncRecord
     def fragment_value(value)
       case value
       when Array, Set then fragment_list(value.to_a)
-      when Relation then parenthesized { subquery(value, [value.model.primary_key]) }
+      when Relation then parenthesized { subquery(value, default_key(value)) }
       when Sql then fragment(value.text, value.binds, value.named)
       else bind(value)
       end

@@ -19,13 +19,26 @@ module AsyncRecord
       end
     end
 
-    # @return [Array<Object>] one node per pair; a nested Hash names another table
+    # @return [Array<Object>] one node per pair; a nested Hash names another table, an Array several columns at once
     def self.hash(pairs, table)
       pairs.map do |name, value|
         next All.new(hash(value, name.to_s)) if value.is_a?(Hash) && table.nil?
+        next tuples(name, value, table) if name.is_a?(Array)
 
         Comparison.new(table ? [table, name.to_s].freeze : name, freeze_value(value))
       end
+    end
+
+    # `where([:a, :b] => [[1, 2], [3, 4]])`
+    def self.tuples(names, rows, table)
+      choices = rows.map do |row|
+        unless row.is_a?(Array) && row.size == names.size
+          raise ArgumentError, "#{names.inspect} needs lists of #{names.size} values, not #{row.inspect}"
+        end
+
+        All.new(hash(names.zip(row).to_h, table))
+      end
+      Any.new(choices)
     end
 
     # A relation must not change when the caller's String or Array does.
@@ -40,7 +53,7 @@ module AsyncRecord
     def self.freeze_values(values)
       values.map { |value| freeze_value(value) }.freeze
     end
-    private_class_method :hash, :freeze_value, :freeze_values
+    private_class_method :hash, :tuples, :freeze_value, :freeze_values
 
     # A column against a value, a list, a range, nothing, or a subquery.
     class Comparison
@@ -60,6 +73,27 @@ module AsyncRecord
         @column if (@value.is_a?(Integer) || @value.is_a?(String)) && !@column.is_a?(Array)
       end
 
+      # @param name [String]
+      # @return [Boolean] whether it is about this column and nothing else
+      def about?(name)
+        column_name == name || column_name.delete_prefix("#{name[/\A(\w+)\./, 1]}.") == name
+      end
+
+      # @return [String]
+      def column_name
+        @column.is_a?(Array) ? @column.join(".") : @column.to_s
+      end
+
+      # @return [Hash] what a new record of the relation has, so that it is one of its rows
+      def assignments
+        return {} if column_name.include?(".")
+
+        case @value
+        when Array, Range, Relation, Sql, Hash then {}
+        else { column_name => @value }
+        end
+      end
+
       # @return [Object] what the driver gets for the value of a condition with a text key
       def bind(dialect, table)
         dialect.bind(Compiler.comparable(table, @column, @value))
@@ -71,6 +105,21 @@ module AsyncRecord
       # @return [nil]
       def text_key
         nil
+      end
+
+      # (see Comparison#about?)
+      def about?(_name)
+        false
+      end
+
+      # @return [nil] the one column it is about
+      def column_name
+        nil
+      end
+
+      # (see Comparison#assignments)
+      def assignments
+        {}
       end
     end
 
@@ -142,6 +191,11 @@ module AsyncRecord
 
         compiler.parenthesized { compiler.join(@nodes, " AND ") { |node| node.write(compiler) } }
       end
+
+      # (see Comparison#about?)
+      def about?(name)
+        !@nodes.empty? && @nodes.all? { |node| node.about?(name) }
+      end
     end
 
     # At least one node holds.
@@ -155,6 +209,8 @@ module AsyncRecord
 
       # (see Fragment#write)
       def write(compiler)
+        return compiler << "1=0" if @nodes.empty?
+
         compiler.parenthesized { compiler.join(@nodes, " OR ") { |node| node.write(compiler) } }
       end
     end
@@ -172,6 +228,47 @@ module AsyncRecord
       def write(compiler)
         compiler << "NOT "
         @inner.write(compiler)
+      end
+
+      # (see Comparison#about?)
+      def about?(name)
+        @inner.about?(name)
+      end
+    end
+
+    # The rows behind one, in the order of some columns.
+    class Beyond
+      include Node
+
+      # @param terms [Array<Array(String, Symbol)>] columns and directions
+      # @param values [Array] the row's
+      # @param inclusive [Boolean] whether the row itself is one of them
+      def initialize(terms, values, inclusive: false)
+        @terms = terms
+        @values = values
+        @inclusive = inclusive
+        freeze
+      end
+
+      # (see Fragment#write)
+      def write(compiler)
+        steps = @terms.each_index.to_a
+        steps << nil if @inclusive
+        compiler.parenthesized { compiler.join(steps, " OR ") { |last| step(compiler, last) } }
+      end
+
+      private
+
+      # Equal in all columns before the last one, and beyond in that. nil: equal in all.
+      def step(compiler, last)
+        parts = last ? (0..last) : @terms.each_index
+        compiler.parenthesized do
+          compiler.join(parts, " AND ") do |index|
+            column, direction = @terms[index]
+            beyond = direction == :desc ? " < " : " > "
+            compiler.edge(column, index == last ? beyond : " = ", @values[index])
+          end
+        end
       end
     end
   end

@@ -26,26 +26,39 @@ module AsyncRecord
     # What MySQL and PostgreSQL share: a host, a user, a database.
     class Server < Database
       CONNECTIONS = 4
-      private_constant :CONNECTIONS
+      # What the URL says; everything else is an option of {Database}.
+      PLACE = %i[host port user username password database connections].freeze
+      private_constant :CONNECTIONS, :PLACE
 
-      # @param options [Hash] `:host`, `:port`, `:user`, `:password`, `:database`, `:connections`
+      # @param options [Hash] `:host`, `:port`, `:user` (or `:username`), `:password`, `:database`, `:connections`;
+      #   others are options of {Database}, such as `:pool_timeout`
       def initialize(options = {})
         size = options[:connections] || CONNECTIONS
-        super(url_from(options), size: size)
+        super(url_from(options), size: size, **options.except(*PLACE))
       end
 
       private
 
       def url_from(options)
-        login = options.values_at(:user, :password).compact.map { |part| URI.encode_www_form_component(part) }.join(":")
         host = options[:host] || "127.0.0.1"
+        host = "[#{host}]" if host.include?(":")
         port = options[:port] || default_port
-        "#{protocol}://#{"#{login}@" unless login.empty?}#{host}:#{port}/#{options[:database]}"
+        "#{protocol}://#{login(options)}#{host}:#{port}/#{escape(options[:database])}"
+      end
+
+      def login(options)
+        parts = [options[:user] || options[:username], options[:password]].compact
+        parts.empty? ? "" : "#{parts.map { |part| escape(part) }.join(':')}@"
+      end
+
+      # A plus sign is no space in these parts of a URL.
+      def escape(part)
+        URI.encode_www_form_component(part.to_s).gsub("+", "%20")
       end
     end
     private_constant :Server
 
-    # A MySQL or MariaDB server; not supported yet, `connect` says so.
+    # A MySQL or MariaDB server.
     class MySQL < Server
       private
 
@@ -58,7 +71,7 @@ module AsyncRecord
       end
     end
 
-    # A PostgreSQL server; not supported yet, `connect` says so.
+    # A PostgreSQL server.
     class PostgreSQL < Server
       private
 

@@ -4,14 +4,18 @@
 # A thread with a fiber scheduler keeps it in a fiber-local; any other thread in a thread variable, which its
 # Enumerators share. Ruby's own fiber storage is not used: a fiber that the dispatcher makes while another one waits
 # would inherit that one's transaction. Work started in a new fiber takes a copy along.
-# Refuses to be shared: a context is replaced, never changed, so that a copy stays what it was.
+# Refuses to be shared: a context is replaced, never changed, so that a copy stays what it was. Only its notes are one
+# object for all that came of one fiber: who wrote there reads what was written, also in callbacks.
 
 module AsyncRecord
   # The running fiber's values.
   module Context
     KEY = :async_record
     EMPTY = {}.freeze
-    private_constant :KEY, :EMPTY
+    NOTES = :notes
+    private_constant :KEY, :EMPTY, :NOTES
+
+    @noting = false
 
     class << self
       # @return [Hash] frozen
@@ -32,13 +36,14 @@ module AsyncRecord
         replace(before.merge(key => value).freeze)
         yield
       ensure
-        replace(before)
+        restore(before)
       end
 
       # @yield without any values: what is called back later belongs to no transaction but the one it names
       # @return [Object] what the block returns
       def outside(&block)
-        within(EMPTY, &block)
+        notes = @noting && current[NOTES]
+        within(notes ? { NOTES => notes }.freeze : EMPTY, &block)
       end
 
       # @yield with another fiber's values
@@ -48,10 +53,38 @@ module AsyncRecord
         replace(values)
         yield
       ensure
-        replace(before)
+        restore(before)
+      end
+
+      # From now on contexts may have notes; programs without replicas do not pay for them.
+      # @return [void]
+      def allow_notes
+        @noting = true
+      end
+
+      # @return [Hash, nil] what was noted by the work that this fiber belongs to
+      def notes
+        current[NOTES]
+      end
+
+      # @return [Hash] the same, begun here if need be
+      def notes!
+        notes || {}.tap { |notes| replace(current.merge(NOTES => notes).freeze) }
+      end
+
+      # @return [Hash] for work in another fiber; notes made there are this fiber's too
+      def handed_on
+        notes! if @noting
+        current
       end
 
       private
+
+      # What was set is taken back, what was noted stays.
+      def restore(before)
+        notes = @noting && current[NOTES]
+        replace(notes && !before.key?(NOTES) ? before.merge(NOTES => notes).freeze : before)
+      end
 
       # No value at all is left behind where there is nothing to remember.
       def replace(values)

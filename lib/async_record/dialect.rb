@@ -94,9 +94,25 @@ module AsyncRecord
       "#{column}#{direction == :desc ? ' DESC' : ' ASC'}#{nulls && " NULLS #{nulls.to_s.upcase}"}"
     end
 
-    # @return [Boolean] whether INSERT, UPDATE and DELETE may end in RETURNING
+    # @return [Boolean] whether every server of this kind knows RETURNING
     def returning?
       true
+    end
+
+    # @param list [String] quoted columns
+    # @return [String] the clause at the end of an INSERT, with a leading space
+    def returning_clause(list)
+      " RETURNING #{list}"
+    end
+
+    # @return [Boolean] whether UPDATE and DELETE may read their own table in a subquery
+    def reads_its_target?
+      true
+    end
+
+    # @return [Boolean]
+    def distinct_on?
+      false
     end
 
     # @return [Boolean] whether an upsert names the index it means
@@ -114,6 +130,11 @@ module AsyncRecord
       " ON CONFLICT#{target} DO UPDATE SET #{updates.map { |column| "#{column} = excluded.#{column}" }.join(', ')}"
     end
 
+    # @return [String] what stands before assignments written by hand
+    def upsert_head(conflict)
+      " ON CONFLICT#{conflict.empty? ? '' : " (#{conflict.join(', ')})"} DO UPDATE SET "
+    end
+
     # @return [String] the part after the table for a row of nothing but defaults
     def default_values
       " DEFAULT VALUES"
@@ -124,9 +145,11 @@ module AsyncRecord
       value ? "TRUE" : "FALSE"
     end
 
+    # @param lock [Relation::Lock]
     # @return [String] the clause that locks the rows read, with a leading space
-    def lock_clause(mode)
-      mode == true ? " FOR UPDATE" : " #{mode}"
+    def lock_clause(lock)
+      of = lock.tables.empty? ? "" : " OF #{lock.tables.map { |table| quote(table) }.join(', ')}"
+      " FOR #{lock.strength}#{of}#{lock.wait && " #{lock.wait}"}"
     end
 
     # @return [String]

@@ -24,16 +24,11 @@ module AsyncRecord
     # @raise [StandardError] the first error
     def values
       collect { |_, error| raise error if error }
-      @results
-    rescue StandardError
-      @pending.each { |pending| pending&.cancel }
-      raise
     end
 
     # @return [Array<Object, StandardError>] values and errors, in order
     def settle
       collect { |index, error| @results[index] = error if error }
-      @results
     end
 
     private
@@ -46,6 +41,11 @@ module AsyncRecord
         yield index, error
         start_next if @next < @work.size
       end
+      @complete = true
+      @results
+    ensure
+      # Also when whoever waits is interrupted: the client left, or the time is up.
+      [*@pending.compact, *@work.grep(Pending)].each(&:cancel) unless @complete
     end
 
     def start_next
@@ -65,4 +65,16 @@ module AsyncRecord
     end
   end
   private_constant :Gather
+end
+
+# The framework's word for it.
+module Fastr
+  # {AsyncRecord.gather} under the name that fits what is not a query.
+  #
+  # @example
+  #   pages = Fastr.all(-> { fetch("/a") }, -> { fetch("/b") }, limit: 2)
+  # @return [Array<Object>]
+  def self.all(*work, limit: nil, settle: false)
+    AsyncRecord.gather(*work, limit: limit, settle: settle)
+  end
 end

@@ -1,31 +1,45 @@
 # frozen_string_literal: true
 
-# Owns the telling of what the database did: subscribers get one event per statement. Costs nothing while nobody
-# listens. Refuses to change the course of a query: a subscriber that raises is reported, not obeyed.
+# Owns the telling of what the database did: subscribers get one event per statement and one per transaction. Costs
+# nothing while nobody listens. Refuses to change the course of a query: a subscriber that raises is reported, not
+# obeyed.
 
+require_relative "event"
+
+# Who wants to be told.
 module AsyncRecord
-  # One statement that was run.
-  #
-  # `duration_ms` is the wall time from handing the statement to the driver until its result is back, so it holds the
-  # wait for a connection, the database's work and the decoding.
-  Event = Struct.new(:sql, :binds, :duration_ms, :rows, :error, :database, keyword_init: true) do
-    # @return [Boolean]
-    def failed?
-      !error.nil?
+  class << self
+    # Tells about every statement, or about every transaction when it has ended.
+    #
+    # @example
+    #   AsyncRecord.subscribe(:query) { |event| puts "#{event.db_ms.round(1)} ms  #{event.sql}" }
+    #   AsyncRecord.subscribe(:transaction) { |event| puts "#{event.outcome} #{event.caller_line}" }
+    # @param kind [Symbol] :query or :transaction
+    # @yieldparam event [Event, TransactionEvent]
+    # @return [Proc] for {unsubscribe}
+    def subscribe(kind, &block)
+      Instrumentation.subscribe(kind, &block)
+    end
+
+    # @param subscription [Proc]
+    # @return [void]
+    def unsubscribe(subscription)
+      Instrumentation.unsubscribe(subscription)
     end
   end
 
-  # The list of subscribers and the measuring.
+  # The lists of subscribers and the measuring.
   module Instrumentation
-    KINDS = [:query].freeze
+    KINDS = %i[query transaction].freeze
     private_constant :KINDS
 
-    @subscribers = [].freeze
+    @subscribers = KINDS.to_h { |kind| [kind, [].freeze] }.freeze
+    @active = false
 
     class << self
-      # @return [Boolean]
+      # @return [Boolean] whether somebody listens to statements
       def active?
-        !@subscribers.empty?
+        @active
       end
 
       # @return [Proc] to be given to {unsubscribe}
@@ -34,40 +48,70 @@ module AsyncRecord
         raise ArgumentError, "there are events of kind #{known}, not #{kind.inspect}" unless KINDS.include?(kind)
         raise ArgumentError, "subscribe needs a block" unless block
 
-        @subscribers = [*@subscribers, block].freeze
+        replace(@subscribers.merge(kind => [*@subscribers[kind], block].freeze))
         block
       end
 
       # @return [void]
       def unsubscribe(block)
-        @subscribers = @subscribers.reject { |one| one.equal?(block) }.freeze
+        replace(@subscribers.transform_values { |list| list.reject { |one| one.equal?(block) }.freeze })
       end
 
+      # @yieldparam options [Hash] the driver's, with the means to take the time
       # @yieldreturn [Object] the driver's result
       # @return [Object]
-      def measure(database, sql, binds)
+      def measure(database, sql, binds, options, transaction)
         started = now
-        result = yield
+        timings = timings()
+        facts = { database: database, sql: sql, timings: timings, transaction_id: transaction&.id }
+        result = yield(timings ? options.merge(timings: timings) : options)
       rescue StandardError => error
-        publish(database, sql, binds, started, error: error)
+        publish(started, binds, **facts, rows: 0, error: error)
         raise
       else
-        publish(database, sql, binds, started, rows: size_of(result))
+        publish(started, binds, **facts, rows: size_of(result), error: nil)
         result
+      end
+
+      # @param transaction [Transaction]
+      # @param reason [String, nil] why it was not its owner who ended it
+      # @return [void]
+      def transaction_ended(transaction, began_at, reason)
+        listeners = @subscribers[:transaction]
+        return if listeners.empty?
+
+        event = TransactionEvent.new(id: transaction.id, outcome: transaction.state, reason: reason,
+                                     duration_ms: (now - began_at) * 1000, caller_line: transaction.opened_at,
+                                     database: transaction.database, request_id: request_id).freeze
+        listeners.each { |listener| notify(listener, event) }
       end
 
       private
 
-      def publish(database, sql, binds, started, rows: 0, error: nil)
-        event = Event.new(sql: sql, binds: binds, duration_ms: (now - started) * 1000, rows: rows, error: error,
-                          database: database).freeze
-        @subscribers.each { |subscriber| notify(subscriber, event) }
+      def replace(subscribers)
+        @subscribers = subscribers.freeze
+        @active = !subscribers[:query].empty?
+      end
+
+      # What the driver notes its times in, if it can.
+      def timings
+        Timings.new if AsyncRecord.const_defined?(:Timings, false)
+      end
+
+      def publish(started, binds, **facts)
+        event = Event.new(binds: Binds.shown(binds), duration_ms: (now - started) * 1000, request_id: request_id,
+                          caller_line: Caller.line, **facts)
+        @subscribers[:query].each { |subscriber| notify(subscriber, event) }
       end
 
       def notify(subscriber, event)
         subscriber.call(event)
       rescue StandardError => error
-        warn "AsyncRecord: a subscriber raised #{error.class}: #{error.message}"
+        QueryLog.warn("a subscriber raised #{error.class}: #{error.message}")
+      end
+
+      def request_id
+        Fastr::Dispatcher.current_request&.id
       end
 
       def size_of(result)

@@ -6,13 +6,15 @@
 module AsyncRecord
   # What `to_json_bytes` and `as_json` are told.
   class JsonShape
-    OPTIONS = %i[only except include].freeze
+    OPTIONS = %i[only except include methods].freeze
     private_constant :OPTIONS
 
     # @return [Array<String>, nil] the columns to show; nil for all
     attr_reader :only
     # @return [Array<String>] the columns to leave out
     attr_reader :except
+    # @return [Array<Symbol>] methods of records whose results are shown
+    attr_reader :methods
     # @return [Hash{Symbol => JsonShape}] the associations inside
     attr_reader :branches
 
@@ -21,23 +23,28 @@ module AsyncRecord
       # @param preloads [Hash{Symbol => Hash}, nil] what is inside unless `include` says it
       # @param only [Array<Symbol>, Symbol, nil]
       # @param except [Array<Symbol>, Symbol, nil]
+      # @param methods [Array<Symbol>, Symbol, nil]
       # @param include [Symbol, Array, Hash, nil] associations, each with options of its own
       # @return [JsonShape]
       # @raise [UnknownColumn, UnknownAssociation, ArgumentError]
-      def of(model, preloads: nil, only: nil, except: nil, include: nil, **unknown)
+      def of(model, preloads: nil, include: nil, **options)
+        unknown = options.keys - OPTIONS
         unless unknown.empty?
-          raise ArgumentError, "JSON takes only:, except: and include:, not #{unknown.keys.first.inspect}"
+          raise ArgumentError, "JSON takes only:, except:, methods: and include:, not #{unknown.first.inspect}"
         end
 
         branches = include.nil? && preloads ? preloaded(model, preloads) : branches(model, include)
-        new(only && names(only), names(except || []), branches).check(model)
+        only, except, methods = options.values_at(:only, :except, :methods)
+        new(only && names(only), names(except), Array(methods), branches).check(model)
       end
 
       # @param arguments [Array] what `to_json` and `as_json` were called with
+      # @param keywords [Hash]
       # @return [Hash] the options among them; generators pass their own state
-      def options_in(arguments)
-        options = arguments.first
-        options.is_a?(Hash) && OPTIONS.any? { |name| options.key?(name) } ? options : {}
+      def options_in(arguments, keywords)
+        given = arguments.first
+        given = given.respond_to?(:to_h) ? given.to_h : {}
+        given.slice(*OPTIONS).merge(keywords).compact
       end
 
       private
@@ -70,9 +77,10 @@ module AsyncRecord
     end
 
     # @api private
-    def initialize(only, except, branches)
+    def initialize(only, except, methods, branches)
       @only = only
       @except = except
+      @methods = methods.freeze
       @branches = branches.freeze
       freeze
     end
@@ -83,6 +91,17 @@ module AsyncRecord
       table = model.table
       (only || except).each { |name| check_column(model, table, name) } if table
       self
+    end
+
+    # @return [Boolean] whether rows are enough: nothing is shown that only a record can read or answer
+    def rows?(model)
+      methods.empty? && model.retyped.keys.none? { |name| shows?(name) } &&
+        branches.all? { |name, below| below.rows?(model.reflection(name).klass) }
+    end
+
+    # @return [Hash{Symbol => Hash}] what has to be loaded
+    def tree
+      branches.transform_values(&:tree)
     end
 
     # @return [Boolean] whether it shows a plain row
@@ -103,7 +122,7 @@ module AsyncRecord
     private
 
     def check_column(model, table, name)
-      return if table[name]
+      return if table[name] || model.attribute?(name)
 
       near = table.nearest(name)
       raise UnknownColumn, "#{model.table_name} has no column #{name.inspect} to show as JSON" \

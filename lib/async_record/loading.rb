@@ -30,31 +30,28 @@ module AsyncRecord
     end
     alias reset_column_information reset_schema
 
-    # Declares an attribute's type where the column's own says too little, or a default.
-    #
-    # @example
-    #   attribute :settings, :json, default: {}
-    # @param type [Symbol, nil] as in a migration
-    # @param default [Object, Proc]
-    # @return [void]
-    def attribute(name, type = nil, default: nil)
-      declared_kinds[name.to_s] = Type.for(type.to_s) if type
-      declared_defaults[name.to_s] = default unless default.nil?
-      forget_schema
+    # @param value [Boolean] whether `created_at` and `updated_at` are filled
+    attr_writer :record_timestamps
+
+    # @return [Boolean]
+    def record_timestamps
+      return @record_timestamps unless @record_timestamps.nil?
+
+      superclass.respond_to?(:record_timestamps) ? superclass.record_timestamps : true
     end
 
     # @return [Table, nil] nil if the database has no such table; waits the first time
     # @api private
     def table
       found = database.schema.table(table_name)
-      learn(found) unless found.equal?(@learned)
-      found
+      found.equal?(@learned) ? @table : learn(found)
     end
 
     # @return [Table, nil] what is known already
     # @api private
     def known_table
-      database.schema.known(table_name)
+      found = database.schema.known(table_name)
+      found.equal?(@learned) ? @table : learn(found)
     rescue ConfigurationError
       nil
     end
@@ -81,7 +78,7 @@ module AsyncRecord
       return unless known
 
       learn(known) unless known.equal?(@learned)
-      @shapes = Shapes.new(known, database.dialect) if @shapes.nil?
+      @shapes = Shapes.new(@table, database.dialect) if @shapes.nil?
       @shapes
     end
 
@@ -100,35 +97,29 @@ module AsyncRecord
       return nil unless known
       return @find_statement.last if @find_statement && @find_statement.first.equal?(known)
 
+      return nil unless primary_key.is_a?(String)
+
       (@find_statement = [known, build_find_statement]).last
     end
 
     # @return [Symbol, nil] what an attribute's values are
     # @api private
     def kind_of_attribute(name)
-      kinds[name]
+      attribute_kinds[name]
     end
 
-    # @return [Hash{String => Symbol}] the kinds that `attribute` declares
+    # @return [Hash{String => Symbol, #cast}] attributes whose values the driver cannot read as the model wants them
     # @api private
     def retyped
-      declared_kinds
+      @retyped || (table && @retyped) || {}
     end
 
     # @return [Array<String>] the timestamp columns that an action sets
     # @api private
     def timestamp_columns(action)
-      (action == :create ? %w[created_at updated_at] : %w[updated_at]).select { |name| kinds.key?(name) }
-    end
+      return [] unless record_timestamps
 
-    # @return [Object] a key as the primary key's column wants it
-    # @api private
-    def cast_key(key)
-      key = key.id if key.is_a?(Base)
-      return key if key.is_a?(Integer)
-
-      kind = table && table[primary_key]&.kind
-      kind ? Type.cast(kind, key) : key
+      (action == :create ? %w[created_at updated_at] : %w[updated_at]).select { |name| attribute_kinds.key?(name) }
     end
 
     # @param rows [AsyncRecord::Rows]
@@ -139,21 +130,24 @@ module AsyncRecord
       return [] if size.zero?
 
       define_attributes(rows.columns)
-      return instantiate_together(rows, size) if size > 1 && !reflections.empty?
-
-      Array.new(size) { |index| allocate.load_from(rows, index) }
+      records = Array.new(size) { |index| allocate.load_from(rows, index) }
+      records.each(&:loaded) if loading_callbacks?
+      records
     end
 
     # @return [Hash{String => Object}] the attributes of a new record
     # @api private
     def default_attributes
-      table!.columns.to_h { |column| [column.name, column.default] }
+      defaults = table!.columns.to_h { |column| [column.name, Type.copy(column.kind, column.default)] }
+      virtual_attributes.each_key { |name| defaults[name] = nil }
+      defaults
     end
 
-    # @return [Hash{String => Object}]
+    # @return [Hash{String => Symbol, #cast}] attributes that are no columns
     # @api private
-    def declared_defaults
-      @declared_defaults ||= superclass.respond_to?(:declared_defaults) ? superclass.declared_defaults.dup : {}
+    def virtual_attributes
+      attribute_kinds
+      @virtual
     end
 
     # Defines readers and writers that are not there yet.
@@ -172,7 +166,8 @@ module AsyncRecord
     # @api private
     def prepare_loading
       @defined = {}
-      @last_defined = @learned = @kinds = @find_statement = @shapes = nil
+      @last_defined = nil
+      forget_schema
       @readers = Module.new
       const_set(:GeneratedAttributes, @readers)
       private_constant :GeneratedAttributes
@@ -180,25 +175,34 @@ module AsyncRecord
     end
 
     # Drops what was derived from the table.
+    # @return [nil]
     # @api private
     def forget_schema
-      @learned = @kinds = @find_statement = @shapes = nil
+      @learned = @table = @kinds = @virtual = @retyped = @find_statement = @shapes = @inferred_key = nil
     end
 
     private
 
-    def learn(table)
-      @learned = table
-      @kinds = @shapes = nil # made for one table
-      define_attributes(table.names) if table
+    # Another thread may be reading meanwhile: what it looks at first is set last.
+    def learn(found)
+      return forget_schema if found.nil?
+
+      table = typed(found)
+      @kinds = @virtual = @find_statement = @shapes = @inferred_key = nil
+      @retyped = table.columns.select { |column| retypes?(column) }.to_h { |column| [column.name, column.kind] }.freeze
+      define_attributes(found.names + attribute_aliases.keys)
+      @table = table
+      @learned = found
+      table
     end
 
-    def kinds
-      @kinds ||= (table&.columns || []).to_h { |column| [column.name, column.kind] }.merge(declared_kinds)
-    end
-
-    def declared_kinds
-      @declared_kinds ||= superclass.respond_to?(:declared_kinds, true) ? superclass.send(:declared_kinds).dup : {}
+    def attribute_kinds
+      @kinds || begin
+        columns = (table&.columns || []).to_h { |column| [column.name, column.kind] }
+        @virtual = (declared_kinds.keys - columns.keys).to_h { |name| [name, declared_kind(name)] }
+        define_attributes(@virtual.keys)
+        @kinds = columns.merge(@virtual)
+      end
     end
 
     def build_find_statement
@@ -211,11 +215,29 @@ module AsyncRecord
       @defined[name] = true
       return if reserved?(name)
 
+      # It was made for a column "state" where this one is "state_was".
+      @readers.remove_method(name) if @readers.method_defined?(name)
       define_reader(name)
-      @readers.define_method("#{name}=") { |value| write_attribute(name, value) }
-      @readers.define_method("#{name}?") { truthy_attribute?(name) }
-      @readers.define_method("#{name}_changed?") { attribute_changed?(name) }
-      @readers.define_method("#{name}_was") { attribute_was(name) }
+      define_accessors(name)
+    end
+
+    # (see Changes)
+    def define_accessors(name)
+      accessor("#{name}=") { |value| write_attribute(name, value) }
+      accessor("#{name}?") { truthy_attribute?(name) }
+      accessor("#{name}_changed?") { |**values| attribute_changed?(name, **values) }
+      accessor("#{name}_was") { attribute_was(name) }
+      accessor("#{name}_change") { changes[name] }
+      accessor("#{name}_will_change!") { attribute_will_change!(name) }
+      accessor("restore_#{name}!") { restore_attributes([name]) }
+      accessor("saved_change_to_#{name}?") { |**values| saved_change_to_attribute?(name, **values) }
+      accessor("saved_change_to_#{name}") { saved_changes[name] }
+      accessor("#{name}_before_last_save") { attribute_before_last_save(name) }
+    end
+
+    # A column of the same name matters more, and so does what records can do already.
+    def accessor(method, &body)
+      @readers.define_method(method, &body) unless @readers.method_defined?(method) || reserved?(method)
     end
 
     # A method made of text is called a third faster than one made of a block; not every column's name can be text.

@@ -1,24 +1,41 @@
 # frozen_string_literal: true
 
-# Owns the language of migrations. A command is run at once on the way up; on the way down the commands of `change` are
-# collected, turned around one by one and run backwards. Refuses to know files and versions: the Migrator does.
+# Owns a migration as a whole: its settings, and how it runs in each direction. A command is run at once on the way up;
+# on the way down the commands of `change` are collected, turned around one by one and run backwards. The commands
+# themselves are in migration/commands.rb. Refuses to know files and versions: the Migrator does.
 
 require_relative "../async_record"
+require_relative "migration/column_type"
+require_relative "migration/column_text"
 require_relative "migration/table_definition"
+require_relative "migration/sources"
 require_relative "migration/ddl"
 require_relative "migration/inverse"
+require_relative "migration/limits"
+require_relative "migration/executor"
+require_relative "migration/commands"
+require_relative "migration/helpers"
+require_relative "migration/table_change"
 
 module AsyncRecord
   # One step of the schema's history.
   #
   # @example
   #   class AddSlug < AsyncRecord::Migration
+  #     lock_timeout 5
+  #
   #     def change
   #       add_column :posts, :slug, :string
-  #       add_index :posts, :slug, unique: true
+  #       add_index :posts, :slug, unique: true, concurrently: true
   #     end
   #   end
   class Migration
+    # Seconds to wait for a table that others use.
+    LOCK_TIMEOUT = 2
+    # Commands whose last argument may say from what to what.
+    CHANGES = %i[change_column_default change_table_comment change_column_comment].freeze
+    private_constant :CHANGES
+
     class << self
       # Accepts the version brackets of Rails' migrations.
       # @return [Class]
@@ -26,7 +43,7 @@ module AsyncRecord
         self
       end
 
-      # Runs the migration outside of a transaction.
+      # Runs the migration outside of a transaction; each command is one of its own where that can be.
       # @return [void]
       def no_transaction!
         @no_transaction = true
@@ -37,20 +54,59 @@ module AsyncRecord
       def transaction?
         !@no_transaction
       end
+
+      # How long to wait for a lock on PostgreSQL and MySQL (2 seconds unless said), and for the database on SQLite.
+      #
+      # @param seconds [Numeric, nil] nil for no limit
+      # @return [Numeric, nil]
+      def lock_timeout(*seconds)
+        @lock_timeout = seconds.first if seconds.any?
+        defined?(@lock_timeout) ? @lock_timeout : default_lock_timeout
+      end
+
+      # How long one statement may run; unlimited unless said.
+      #
+      # @param seconds [Numeric, nil]
+      # @return [Numeric, nil]
+      def statement_timeout(*seconds)
+        @statement_timeout = seconds.first if seconds.any?
+        @statement_timeout
+      end
+
+      # @return [Limits]
+      # @api private
+      def limits(database)
+        # SQLite waits for its pool's busy_timeout unless the migration says something.
+        lock = database.dialect.name == :sqlite && !defined?(@lock_timeout) ? nil : lock_timeout
+        Limits.new(database, lock: lock, statement: statement_timeout)
+      end
+
+      private
+
+      def default_lock_timeout
+        superclass.respond_to?(:lock_timeout) ? superclass.lock_timeout : LOCK_TIMEOUT
+      end
     end
+
+    include Commands
+    include Helpers
 
     # @param database [Database]
     # @param out [#puts, nil] gets the statements instead of the database when given
-    def initialize(database, out: nil)
+    # @param executor [Executor]
+    def initialize(database, out: nil, executor: out ? DryExecutor.new(out) : Executor.new(database), notes: nil)
       @database = database
-      @ddl = Ddl.new(database.dialect)
-      @out = out
+      @executor = executor
+      @notes = notes
+      @ddl = Ddl.for(database.dialect) { |sql, binds| look(sql, binds) }
       @recorded = nil
       @direction = :up
     end
 
+    # For data that moves along: `database.query`, `database.execute`. Models work too.
     # @return [Database]
     attr_reader :database
+    alias connection database
 
     # @return [String] short: it is part of Ruby's own error messages
     def inspect
@@ -61,91 +117,10 @@ module AsyncRecord
     # @return [void]
     def run(direction)
       @direction = direction
-      return public_send(direction) if changeless?
+      return run_written(direction) if changeless?
       return change if direction == :up
 
-      collect { change }.reverse_each { |command| perform(*Inverse.of(command)) }
-    end
-
-    # Creates a table with a key column `id`.
-    #
-    # @param id [Boolean, Symbol] false for no key column, or its type
-    # @param primary_key [String, Symbol] the key column's name
-    # @yieldparam table [TableDefinition]
-    # @return [void]
-    def create_table(name, id: true, primary_key: :id, **options)
-      definition = TableDefinition.new
-      if id == true
-        definition.column(primary_key, :primary_key)
-      elsif id
-        definition.column(primary_key, id, primary_key: true)
-      end
-      yield definition if block_given?
-      command(:create_table, [name, definition], options)
-    end
-
-    # @yieldparam table [TableDefinition] what the table was, so that the way back is known
-    # @return [void]
-    def drop_table(name, **options, &block)
-      return command(:drop_table, [name], options) unless block
-
-      table = collect { create_table(name, **options.reject { |key, _| key == :if_exists }, &block) }.first
-      command(:drop_table, table[1], options.slice(:if_exists))
-    end
-
-    # @param options [Hash] as for {TableDefinition#column}
-    # @return [void]
-    def add_column(table, name, type, unique: false, index: false, **options)
-      command(:add_column, [table, name, type], options)
-      add_index(table, name, unique: unique, **(index.is_a?(Hash) ? index : {})) if unique || index
-    end
-
-    # @param type [Symbol, nil] what the column was, so that the way back is known
-    # @return [void]
-    def remove_column(table, name, type = nil, **options)
-      command(:remove_column, [table, name, type].compact, options)
-    end
-
-    # @return [void]
-    def rename_column(table, name, new_name)
-      command(:rename_column, [table, name, new_name], {})
-    end
-
-    # @return [void]
-    def rename_table(name, new_name)
-      command(:rename_table, [name, new_name], {})
-    end
-
-    # @param options [Hash] `unique:`, `name:`, `where:` (SQL), `if_not_exists:`, `concurrently:` (PostgreSQL)
-    # @return [void]
-    def add_index(table, columns, **options)
-      command(:add_index, [table, columns], options)
-    end
-
-    # @return [void]
-    def remove_index(table, columns = nil, **options)
-      command(:remove_index, [table, columns].compact, options)
-    end
-
-    # Adds `name_id` with an index.
-    # @return [void]
-    def add_reference(table, name, **options)
-      definition = TableDefinition.new
-      definition.references(name, **options)
-      definition.columns.each { |column| command(:add_column, [table, column.name, column.type], column.options) }
-      definition.indexes.each { |columns, index| command(:add_index, [table, columns], index) }
-    end
-
-    # @return [void]
-    def add_timestamps(table, null: true, **options)
-      add_column(table, :created_at, :datetime, null: null, **options)
-      add_column(table, :updated_at, :datetime, null: null, **options)
-    end
-
-    # Runs SQL, one or more statements.
-    # @return [void]
-    def execute(sql)
-      command(:execute, [sql.to_s], {})
+      collect { change }.reverse.map { |command| Inverse.of(command) }.each { |command| perform(*command) }
     end
 
     # Says what to do in each direction within `change`.
@@ -161,10 +136,30 @@ module AsyncRecord
       yield Direction.new(self, @direction)
     end
 
+    # Runs a block on the way up; going down there is nothing to do.
     # @yield only on the way up
     # @return [void]
     def up_only(&block)
       reversible { |direction| direction.up(&block) }
+    end
+
+    # Does the opposite: of a block of commands, or of an older migration.
+    #
+    # @example
+    #   revert { create_table(:tags) { |t| t.string :name } }   # drops it; brings it back on the way down
+    #   revert CreateTags
+    # @param migration [Class, nil]
+    # @return [void]
+    def revert(migration = nil, &block)
+      return in_place { opposite.then { |way| another(migration).run(way) } } if migration
+
+      before = @direction
+      @direction = opposite
+      commands = collect(&block)
+      @direction = before
+      commands.reverse.map { |command| Inverse.of(command) }.each { |command| command(*command) }
+    ensure
+      @direction = before if before
     end
 
     # Runs a block at its place whether or not commands are being collected.
@@ -198,6 +193,29 @@ module AsyncRecord
       !respond_to?(:change)
     end
 
+    def run_written(direction)
+      return public_send(direction) if respond_to?(direction)
+
+      raise IrreversibleMigration, "it has `up` but no `down`; write `down`" if direction == :down
+
+      raise MigrationError, "it has neither `change` nor `up`"
+    end
+
+    def opposite
+      @direction == :up ? :down : :up
+    end
+
+    def another(migration)
+      migration.new(database, executor: @executor, notes: @notes)
+    end
+
+    # Reading is right in a dry run, too.
+    def look(sql, binds = [])
+      return database.await(sql, binds).to_a unless @executor.dry?
+
+      Context.outside { database.await(sql, binds).to_a }
+    end
+
     def collect
       before = @recorded
       @recorded = []
@@ -214,11 +232,9 @@ module AsyncRecord
     def perform(name, arguments, options)
       return arguments.first.call if name == :block
 
-      @ddl.public_send(name, *arguments, **options).each { |sql| run_statement(sql) }
-    end
-
-    def run_statement(sql)
-      @out ? @out.puts("#{sql};") : database.await(sql)
+      *arguments, change = arguments if CHANGES.include?(name)
+      arguments << (change.is_a?(Hash) && change.key?(:to) ? change[:to] : change) if CHANGES.include?(name)
+      @executor.run(@ddl.public_send(name, *arguments, **options), raw: name == :execute)
     end
   end
 end

@@ -1,20 +1,30 @@
 # frozen_string_literal: true
 
-# Owns which migrations have run: the table `schema_migrations` as Rails knows it, and a table of checksums beside it by
-# which a changed file is noticed. Each migration and its entry stand or fall together where the database can do that.
+# Owns the way of a database from version to version: what is to run, in which order, alone among all processes.
+# Refuses to go on when the history does not fit the files. The single step is Migration::Step, the tables are
+# Migration::History.
 
 require_relative "migration"
 require_relative "migration/script"
+require_relative "migration/history"
+require_relative "migration/lock"
+require_relative "migration/step"
 
 module AsyncRecord
   # Brings a database to a version.
   #
   # @example
-  #   AsyncRecord::Migrator.new(AsyncRecord.database, folder: "db/migrate").migrate
+  #   migrator = AsyncRecord::Migrator.new(AsyncRecord.database, folder: "db/migrate")
+  #   migrator.migrate                      # => 2
+  #   migrator.status.each { |line| puts line.version, line.state }
   class Migrator
-    VERSIONS = "schema_migrations"
-    CHECKSUMS = "schema_migration_checksums"
-    private_constant :VERSIONS, :CHECKSUMS
+    # Seconds to wait for another process that migrates.
+    WAIT = 600
+    History = Migration.const_get(:History, false)
+    Lock = Migration.const_get(:Lock, false)
+    Script = Migration.const_get(:Script, false)
+    Step = Migration.const_get(:Step, false)
+    private_constant :History, :Lock, :Script, :Step
 
     # One line of {#status}.
     Status = Struct.new(:version, :name, :state)
@@ -23,64 +33,116 @@ module AsyncRecord
     # @param folder [String]
     # @param out [#puts] gets one line per migration
     # @param sql [Boolean] whether to print the statements instead of running them
-    def initialize(database, folder: "db/migrate", out: $stdout, sql: false)
+    # @param wait [Numeric] seconds to wait for another process that migrates
+    def initialize(database, folder: "db/migrate", out: $stdout, sql: false, wait: WAIT)
       @database = database
       @folder = folder
       @out = out
       @sql = sql
+      @wait = wait
+      @history = History.new(database)
     end
 
-    # Runs what has not run yet.
+    # Runs what has not run yet. With a version: up to and including it, or down until it is the last.
     #
-    # @param target [String, Integer, nil] the version to stop after
+    # @param target [String, Integer, nil] 0 undoes everything
     # @return [Integer] how many ran
     # @raise [MigrationError] when a file was changed after it ran, or is missing
     def migrate(target = nil)
-      prepare
-      check_history
-      todo = pending
-      todo = todo.take_while { |script| script.version.to_i <= target.to_i } if target
-      todo.each { |script| step(script, :up) }
-      todo.size
+      check_target(target)
+      alone do
+        check_history
+        up = pending.take_while { |script| target.nil? || script.version.to_i <= target.to_i }
+        down = target ? applied_versions.select { |version| version.to_i > target.to_i }.reverse : []
+        steps(down.map { |version| script_for(version) }, :down) + steps(up, :up)
+      end
+    end
+
+    # @return [Boolean] whether {#migrate} would undo something
+    def down?(target)
+      !target.nil? && applied_versions.any? { |version| version.to_i > target.to_i }
     end
 
     # Undoes the last migrations.
     #
-    # @param steps [Integer]
+    # @param count [Integer]
     # @return [Integer] how many were undone
-    def rollback(steps = 1)
-      prepare
-      versions = applied.keys.sort_by(&:to_i).last(steps).reverse
-      versions.each { |version| step(script_for(version), :down) }
-      versions.size
+    def rollback(count = 1)
+      alone { steps(last(count), :down) }
     end
 
-    # @return [Array<Status>] what ran (:up), what did not (:down), what ran and is gone (:missing) or was :changed
+    # Undoes the last migrations and runs them again.
+    #
+    # @param count [Integer]
+    # @return [Integer] how many
+    def redo(count = 1)
+      alone do
+        scripts = last(count)
+        steps(scripts, :down)
+        steps(scripts.reverse, :up)
+      end
+    end
+
+    # @return [Array<Status>] what ran (:up), what did not (:down), what was cut off (:unfinished), what ran and is gone
+    #   (:missing) or was :changed
     def status
-      done = tables? ? applied : {}
-      known = scripts.map { |script| Status.new(script.version, script.title, state(script, done)) }
+      done = @history.applied
+      cut = @history.unfinished
+      known = scripts.map { |script| Status.new(script.version, script.title, state(script, done, cut)) }
       lost = done.keys - scripts.map(&:version)
       (known + lost.map { |version| Status.new(version, "(no file)", :missing) }).sort_by { |line| line.version.to_i }
     end
 
     # @return [Array<Script>] what has not run yet
     def pending
-      done = tables? ? applied : {}
+      done = @history.applied
       scripts.reject { |script| done.key?(script.version) }
     end
 
     # @return [String, nil] the last version that ran
     def version
-      tables? ? applied.keys.max_by(&:to_i) : nil
+      applied_versions.last
+    end
+
+    # @return [self]
+    # @raise [PendingMigrations] when something has not run
+    def check_pending!
+      names = pending.map(&:to_s)
+      return self if names.empty?
+
+      raise PendingMigrations, "#{names.size} migration#{'s have' if names.size > 1}#{' has' if names.one?} not run: " \
+                               "#{names.first(5).join(', ')}#{' …' if names.size > 5}. Run: fastr db migrate"
+    end
+
+    # @return [Array<String>] what is wrong between files and database, each with what to do; empty when all is well
+    def problems
+      found = status.group_by(&:state)
+      [*told(found[:down], "has not run", "fastr db migrate"),
+       *told(found[:unfinished], "was cut off in the middle", "look what is there, then fastr db migrate"),
+       *told(found[:changed], "was changed after it ran", "put the file back and write a new migration"),
+       *told(found[:missing], "ran, but its file is gone", "bring it back, or delete its row in #{History::VERSIONS}")]
+    end
+
+    # Takes the files as they are for the versions that the database has: after a schema was loaded.
+    # @return [void]
+    # @api private
+    def adopt
+      @history.prepare
+      @history.adopt(scripts)
     end
 
     private
 
     def scripts
-      @scripts ||= Migration.const_get(:Script, false).all(@folder)
+      @scripts ||= Script.all(@folder)
     end
 
-    def state(script, done)
+    def told(lines, what, advice)
+      lines.to_a.map { |line| "#{line.version} #{line.name} #{what} (#{advice})" }
+    end
+
+    def state(script, done, cut)
+      return :unfinished if cut.include?(script.version)
       return :down unless done.key?(script.version)
 
       changed?(script, done) ? :changed : :up
@@ -88,12 +150,12 @@ module AsyncRecord
 
     def changed?(script, done)
       sum = done[script.version]
-      sum && sum != script.checksum
+      sum && sum != History::UNFINISHED && sum != script.checksum
     end
 
     # Versions without a checksum were applied by someone else, such as Rails: nothing is known of their files.
     def check_history
-      done = tables? ? applied : {}
+      done = @history.applied
       changed = scripts.find { |script| changed?(script, done) }
       raise MigrationError, changed_message(changed) if changed
 
@@ -101,92 +163,81 @@ module AsyncRecord
       raise MigrationError, missing_message(lost) if lost
     end
 
+    def check_target(target)
+      return if target.nil? || target.to_s == "0" || scripts.any? { |script| script.version.to_i == target.to_i }
+
+      raise MigrationError, "there is no migration #{target} in #{@folder}; fastr db status lists them, 0 undoes all"
+    end
+
     def changed_message(script)
       "#{script.path} was changed after it ran. Put it back and say the change in a new migration; or roll it back " \
-        "first with the old file. If only its form changed, delete its row in #{CHECKSUMS}."
+        "first with the old file. If only its form changed, delete its row in #{History::CHECKSUMS}."
     end
 
     def missing_message(version)
       "migration #{version} ran on this database, but #{@folder} has no file for it. Bring the file back; if it is " \
-        "gone for good, delete its row in #{CHECKSUMS}."
+        "gone for good, delete its row in #{History::CHECKSUMS}."
     end
 
     def script_for(version)
       scripts.find { |script| script.version == version } || raise(MigrationError, missing_message(version))
     end
 
+    def applied_versions
+      @history.applied.keys.sort_by(&:to_i)
+    end
+
+    def last(count)
+      applied_versions.last(count).reverse.map { |version| script_for(version) }
+    end
+
+    # The history is read only once nobody else changes it.
+    def alone
+      return yield if @sql
+
+      Lock.new(@database, out: @out, wait: @wait).hold do
+        @history.prepare
+        yield
+      end
+    end
+
+    def steps(scripts, direction)
+      return print_steps(scripts, direction) if @sql
+
+      warn_of_unfinished(scripts, direction)
+      scripts.each { |script| step(script, direction).run }.size
+    end
+
     def step(script, direction)
-      return print_sql(script, direction) if @sql
+      Step.new(@database, @history, script, direction, out: @out)
+    end
 
-      started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-      return unless in_transaction(script) { apply(script, direction) }
+    def warn_of_unfinished(scripts, direction)
+      return unless direction == :up
 
-      milliseconds = (Process.clock_gettime(Process::CLOCK_MONOTONIC) - started) * 1000
-      @out.puts("#{script.version} #{script.title}  #{direction}  #{milliseconds.round(1)} ms")
-    rescue Error => error
-      raise if error.is_a?(MigrationError)
+      cut = @history.unfinished
+      scripts.select { |script| cut.include?(script.version) }.each do |script|
+        @out.puts("#{script} was cut off in the middle the last time; what it did until then is still there")
+      end
+    end
 
-      kept = transaction?(script) ? "; nothing of it was kept" : "; what ran before the error stays"
-      raise MigrationError, "#{script.version} #{script.title} #{direction} failed: #{error.message}#{kept}"
+    def print_steps(scripts, direction)
+      missing = [History::VERSIONS, History::CHECKSUMS].reject { |name| @history.table?(name) }
+      @history.ddl.each { |sql| @out.puts("#{sql};") } if missing.any? && direction == :up && scripts.any?
+      shadow = self.shadow
+      scripts.each { |script| step(script, direction).print(shadow) }.size
     ensure
-      @database.schema.forget
+      shadow&.close
     end
 
-    # Another process may have been faster while this one waited for the transaction.
-    def apply(script, direction)
-      return false if applied.key?(script.version) == (direction == :up)
+    # SQLite's schema in memory: what a dry run may change.
+    def shadow
+      return unless @database.dialect.name == :sqlite
 
-      script.build(@database).run(direction)
-      direction == :up ? enter(script) : strike(script)
-      true
-    end
-
-    def in_transaction(script, &block)
-      transaction?(script) ? Transaction.run(@database, &block) : yield
-    end
-
-    def transaction?(script)
-      @database.dialect.transactional_ddl? && script.transaction?
-    end
-
-    def print_sql(script, direction)
-      @out.puts("-- #{script.version} #{script.title} #{direction}")
-      script.build(@database, out: @out).run(direction)
-      @out.puts("INSERT INTO #{VERSIONS} (version) VALUES ('#{script.version}');") if direction == :up
-      @out.puts("DELETE FROM #{VERSIONS} WHERE version = '#{script.version}';") if direction == :down
-    end
-
-    def enter(script)
-      @database.query("INSERT INTO #{VERSIONS} (version) VALUES (?)", script.version)
-      @database.query("INSERT INTO #{CHECKSUMS} (version, checksum) VALUES (?, ?)", script.version, script.checksum)
-    end
-
-    def strike(script)
-      [VERSIONS, CHECKSUMS].each { |table| @database.query("DELETE FROM #{table} WHERE version = ?", script.version) }
-    end
-
-    # @return [Hash{String => String, nil}] versions and checksums
-    def applied
-      @database.query("SELECT v.version AS version, c.checksum AS checksum FROM #{VERSIONS} v " \
-                      "LEFT JOIN #{CHECKSUMS} c ON c.version = v.version")
-               .to_h { |row| [row["version"].to_s, row["checksum"]] }
-    end
-
-    def tables?
-      @tables ||= table?(VERSIONS) && table?(CHECKSUMS)
-    end
-
-    def table?(name)
-      sql, binds = @database.dialect.table_query(name)
-      !@database.await(sql, binds).to_a.empty?
-    end
-
-    def prepare
-      return if @sql
-
-      @database.query("CREATE TABLE IF NOT EXISTS #{VERSIONS} (version VARCHAR(255) NOT NULL PRIMARY KEY)")
-      @database.query("CREATE TABLE IF NOT EXISTS #{CHECKSUMS} " \
-                      "(version VARCHAR(255) NOT NULL PRIMARY KEY, checksum VARCHAR(64) NOT NULL)")
+      copy = Database.new("sqlite::memory:")
+      @database.query("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite!_%' ESCAPE '!' " \
+                      "ORDER BY type = 'table' DESC, type = 'view' DESC").each { |row| copy.script(row["sql"]) }
+      copy
     end
   end
 end

@@ -17,7 +17,9 @@ module AsyncRecord
     # Callbacks may be added and results given in any thread. One lock serves all promises: it is held for a few
     # instructions, and a lock, a list of waiters and two of callbacks for each one were half of its cost.
     LOCK = Mutex.new
-    private_constant :LOCK
+    # Frames looked at for the line that asked.
+    ORIGIN = 12
+    private_constant :LOCK, :ORIGIN
 
     # Starts work in a fiber of its own.
     #
@@ -27,7 +29,9 @@ module AsyncRecord
     # @api private
     def self.spawn(block = nil, &work)
       pending = new(block)
-      context = Context.current
+      # Costs 1 µs beside the 18 of a fiber and its turn of the loop.
+      pending.asked_at(caller_locations(2, ORIGIN)) unless block
+      context = Context.handed_on
       dispatcher = Fastr::Dispatcher.instance
       dispatcher.ensure_running
       dispatcher.next_tick(-> { Context.within(context) { pending.run(work) } })
@@ -65,7 +69,25 @@ module AsyncRecord
     def initialize(block = nil)
       @state = :waiting
       @detached = !block.nil?
-      listen(block) if block
+      return unless block
+
+      @block = block
+      listen(block)
+    end
+
+    # @param locations [Array<Thread::Backtrace::Location>, nil] the stack of whoever asked
+    # @api private
+    def asked_at(locations)
+      @locations = locations
+    end
+
+    # @return [Array<String>] the lines that asked: the stack, or where the callback was written
+    # @api private
+    def origin
+      written = @block&.source_location
+      return ["#{written.join(":")}:in `asked here'"] if written
+
+      (@locations || []).reject { |location| Caller.own?(location.path) }.map(&:to_s)
     end
 
     # @yieldparam value [Object] on the dispatcher, also when the result is here already
@@ -220,6 +242,7 @@ module AsyncRecord
 
     # No callback is added and no waiter comes once the state is set, so that the lists are then read without the lock.
     def take(state, result)
+      locate(result) if state == :failed
       LOCK.synchronize do
         return false unless @state == :waiting
 
@@ -229,6 +252,11 @@ module AsyncRecord
       @timer&.cancel
       @waiters&.each { |queue| queue << true }
       true
+    end
+
+    # An error's stack begins in the reactor's thread; it goes on with the lines of whoever asked.
+    def locate(error)
+      error.set_backtrace(Caller.joined(error.backtrace || [], origin)) unless settled? || error.frozen?
     end
 
     # Callbacks run outside the lock; one that raises does not keep the others from running.

@@ -31,16 +31,18 @@ module AsyncRecord
     #   user.save                        # => true or false
     #   user.save { |saved, error| … }
     # @param validate [Boolean]
+    # @param context [Symbol, nil] for checks declared with `on:`
+    # @param touch [Boolean] whether the times of creation and change are set
     # @param using [Transaction, nil]
     # @return [Boolean, Pending] false if validation or a callback refused
-    def save(validate: true, using: nil, &block)
-      in_style(block, using) { store(validate) }
+    def save(validate: true, context: nil, touch: true, using: nil, &block)
+      in_style(block, using) { store(validate, context, touch: touch) }
     end
 
     # @return [true, Pending]
     # @raise [RecordInvalid, RecordNotSaved]
-    def save!(validate: true, using: nil, &block)
-      in_style(block, using) { store!(validate) }
+    def save!(validate: true, context: nil, touch: true, using: nil, &block)
+      in_style(block, using) { store!(validate, context, touch: touch) }
     end
 
     # Assigns and saves.
@@ -61,35 +63,78 @@ module AsyncRecord
       save!(using: using, &block)
     end
 
+    # Writes one attribute without validation, with callbacks.
+    # @return [Boolean, Pending]
+    def update_attribute(name, value, using: nil, &block)
+      public_send("#{name}=", value)
+      save(validate: false, using: using, &block)
+    end
+
     # Writes columns as they are: no validation, no callbacks, no timestamps.
     # @return [true, Pending]
     def update_columns(attributes = {}, using: nil, **pairs, &block)
-      attributes = attributes.to_h.merge(pairs)
+      attributes = attributes.to_h.merge(pairs).transform_keys { |name| real_name(name) }
+      attributes.each_key { |name| refuse_readonly(name) }
       in_style(block, using) do
         row_relation.update_all(attributes)
-        attributes.each { |name, value| write_attribute(name.to_s, value) }
-        attributes.each_key { |name| changes_hash.delete(name.to_s) }
+        settle(attributes)
         true
       end
     end
 
-    # Sets `updated_at`, and the given columns, to now.
+    # {#update_columns} for one.
     # @return [true, Pending]
-    def touch(*names, using: nil, &block)
-      now = Time.now
-      update_columns((self.class.timestamp_columns(:update) + names.map(&:to_s)).uniq.to_h { |name| [name, now] },
-                     using: using, &block)
+    def update_column(name, value, using: nil, &block)
+      update_columns({ name => value }, using: using, &block)
     end
 
-    # Adds to a column, in the database and here.
+    # Sets `updated_at`, and the given columns, to now.
+    # @return [true, Pending]
+    def touch(*names, time: nil, using: nil, &block)
+      in_style(block, using) { touch_now(names.map { |name| real_name(name) }, time || Time.now) }
+    end
+
+    # Adds to a column, in the database and here: two who add at once lose nothing.
+    #
+    # @param touch [Boolean] whether `updated_at` is set too
     # @return [self, Pending]
-    def increment!(name, by: 1, using: nil, &block)
+    def increment!(name, amount = 1, by: amount, touch: false, using: nil, &block)
+      name = real_name(name)
       in_style(block, using) do
-        row_relation.increment(name => by)
-        write_attribute(name.to_s, (self[name] || 0) + by)
-        changes_hash.delete(name.to_s)
+        row_relation.update_counters({ name => by }, touch: touch)
+        settle(name => (self[name] || 0) + by)
         self
       end
+    end
+
+    # @return [self, Pending] {#increment!} downwards
+    def decrement!(name, amount = 1, by: amount, touch: false, using: nil, &block)
+      increment!(name, by: -by, touch: touch, using: using, &block)
+    end
+
+    # Adds to an attribute, here only.
+    # @return [self]
+    def increment(name, by = 1)
+      self[name] = (self[name] || 0) + by
+      self
+    end
+
+    # @return [self]
+    def decrement(name, by = 1)
+      increment(name, -by)
+    end
+
+    # Turns a boolean around, here only.
+    # @return [self]
+    def toggle(name)
+      self[name] = !truthy_attribute?(name)
+      self
+    end
+
+    # Turns a boolean around and stores it, without validation.
+    # @return [Boolean, Pending]
+    def toggle!(name, using: nil, &block)
+      toggle(name).save(validate: false, using: using, &block)
     end
 
     # Deletes the row, with callbacks.
@@ -115,16 +160,37 @@ module AsyncRecord
     # @return [self, Pending]
     # @raise [RecordNotFound]
     def reload(using: nil, &block)
-      in_style(block, using) do
-        fresh = Relation.new(self.class).find(id)
-        @attributes = fresh.attributes
-        clear_changes
-        forget_associations
-        self
-      end
+      in_style(block, using) { take_row(Relation.new(self.class)) }
     end
 
     private
+
+    def take_row(relation)
+      self.class.key_columns
+      @attributes = relation.find(id).attributes
+      clear_changes
+      forget_associations
+      self
+    end
+
+    # Values that the database has already.
+    def settle(changes)
+      changes.each do |name, value|
+        value = Type.cast(self.class.kind_of_attribute(name) || unknown_attribute(name), value)
+        values[name] = value
+        changes_hash.delete(name)
+        @pristine = pristine.merge(name => copy_of(name, value))
+      end
+    end
+
+    def touch_now(names, time)
+      changes = (self.class.timestamp_columns(:update) + names).uniq.to_h { |name| [name, time] }
+      changes = counted(changes)
+      gone("touched") if unchanged_row.update_all(changes).zero?
+      settle(changes)
+      run_hooks(:after_touch)
+      true
+    end
 
     # Waits, or starts and calls back. The work is done within the transaction that was handed on; the callback is not.
     def in_style(block, using = nil, &work)

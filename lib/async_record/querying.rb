@@ -7,12 +7,14 @@ module AsyncRecord
   # What a model class can be asked.
   module Querying
     DELEGATED = %i[
-      where not or and order reorder limit offset select distinct group having joins left_joins left_outer_joins
-      associated missing preload includes eager_load strict strict_loading lock none using timeout async
-      all find find_by find_by! take take! first first! last last! find_or_create_by
-      find_or_create_by! find_or_initialize_by create create! count sum average minimum maximum pluck pick ids exists?
-      any? empty? none? find_each find_in_batches in_batches update_all delete_all destroy_all increment insert_all
-      insert_all! upsert_all to_json_bytes explain
+      where not or and order reorder limit offset select distinct distinct_on group having joins left_joins
+      left_outer_joins associated missing preload includes eager_load strict strict_loading from lock none using
+      primary timeout async merge rewhere unscope invert_where reselect regroup reverse_order excluding
+      all find find_by find_by! take take! first first! last last! sole find_sole_by
+      find_or_create_by find_or_create_by! create_or_find_by create_or_find_by! find_or_initialize_by create create!
+      count sum average minimum maximum pluck pick ids exists? any? empty? none? one? many?
+      find_each find_in_batches in_batches update_all delete_all destroy_all delete_by destroy_by touch_all increment
+      insert_all insert_all! upsert_all upsert to_json_bytes stream stream_json explain
     ].freeze
     SCOPE_NAME = /\A[a-z_]\w*[?!]?\z/
     private_constant :DELEGATED, :SCOPE_NAME
@@ -44,6 +46,18 @@ module AsyncRecord
       block ? Pending.spawn(block, &work) : work.call
     end
 
+    # Adds to columns of one row, or of several, in the database.
+    #
+    # @example
+    #   Post.update_counters(1, views: 1, likes: -1)
+    # @param keys [Object, Array]
+    # @param touch [Boolean]
+    # @return [Integer, Pending]
+    def update_counters(keys, touch: false, **amounts, &block)
+      keys = [keys] unless keys.is_a?(Array) && !(key_columns.size > 1 && !keys.first.is_a?(Array))
+      relation.where(keys_condition(keys)).update_counters(amounts, touch: touch, &block)
+    end
+
     # Gives a relation a name.
     #
     # @example
@@ -65,6 +79,13 @@ module AsyncRecord
     # @return [Relation] over all rows, or over those of the relation on which the running class method was called
     def relation
       Context[self] || @relation
+    end
+
+    # {AsyncRecord.transaction} on this model's database.
+    #
+    # @return [Object, nil] what the block returns; nil after a {Rollback}
+    def transaction(**options, &block)
+      AsyncRecord.transaction(database: database, **options, &block)
     end
 
     # @return [Integer, Pending] {#count}

@@ -12,6 +12,7 @@ require_relative "shapes"
 require_relative "relation/names"
 require_relative "relation/associated"
 require_relative "relation/combining"
+require_relative "relation/locks"
 require_relative "relation/execution"
 require_relative "relation/finders"
 require_relative "relation/calculations"
@@ -20,6 +21,7 @@ require_relative "relation/writes"
 require_relative "json_shape"
 require_relative "relation/nested_json"
 require_relative "relation/output"
+require_relative "relation/streaming"
 
 module AsyncRecord
   # A query of one model.
@@ -32,26 +34,29 @@ module AsyncRecord
   #   Post.where(state: "live", created_at: (Time.now - 3600)..).order(created_at: :desc).limit(20).to_a
   #   Post.where("views > ? and lang = :lang", 10, lang: "de").or(Post.where(pinned: true)).pluck(:id, :title)
   class Relation
+    EMPTY = [].freeze
+    private_constant :EMPTY
+
+    require_relative "relation/rewriting"
     include Enumerable
     include Names
     include Associated
     include Combining
+    include Rewriting
     include Execution
     include Finders
     include Calculations
     include Batches
     include Writes
     include Output
-
-    EMPTY = [].freeze
-    private_constant :EMPTY
+    include Streaming
 
     # @return [Class] the model
     attr_reader :model
     # The parts, for the compiler.
     # @api private
     attr_reader :conditions, :havings, :orders, :groups, :selections, :join_sources, :limit_value, :offset_value,
-                :lock_mode, :transaction, :timeout_value
+                :lock_mode, :transaction, :timeout_value, :source
 
     # @param model [Class]
     # @api private
@@ -59,8 +64,8 @@ module AsyncRecord
       @model = model
       @conditions = @havings = @orders = @groups = @join_sources = EMPTY
       @selections = @limit_value = @offset_value = @lock_mode = @transaction = @timeout_value = nil
-      @preloads = @origin = nil
-      @distinct = @async = @none = @strict = false
+      @source = @preloads = @origin = nil
+      @distinct = @async = @none = @primary = @strict = false
       freeze
     end
 
@@ -107,7 +112,7 @@ module AsyncRecord
     # Turns every order around; without one, sorts by the primary key backwards.
     # @return [Relation]
     def reverse_order
-      orders = @orders.empty? ? [[model.primary_key, :asc, nil].freeze] : @orders
+      orders = @orders.empty? ? order_terms(model.key_columns, {}) : @orders
       with(:@orders, orders.map { |term| reverse_term(term) }.freeze)
     end
 
@@ -143,6 +148,27 @@ module AsyncRecord
       with(:@distinct, value)
     end
 
+    # Keeps the first row of each group of equal values, by the order; PostgreSQL only.
+    #
+    # @example
+    #   Post.distinct_on(:user_id).order(:user_id, created_at: :desc)      # each user's latest
+    # @return [Relation]
+    def distinct_on(*columns)
+      with(:@distinct, column_names(columns, "distinct_on").freeze)
+    end
+
+    # Reads from a subquery instead of the table.
+    #
+    # @example
+    #   Post.from(Post.order(views: :desc).limit(10)).where(state: "live")   # of the ten, those that are live
+    # @param source [Relation, Sql] has the table's columns, and takes its name
+    # @return [Relation]
+    def from(source)
+      return with(:@source, source) if source.is_a?(Relation) || source.is_a?(Sql)
+
+      raise UnsafeSql, "from takes a relation or AsyncRecord.sql(\"SELECT …\"), not #{source.inspect}"
+    end
+
     # @return [Relation]
     def group(*columns)
       with(:@groups, (@groups + column_names(columns, "group")).freeze)
@@ -154,12 +180,16 @@ module AsyncRecord
       with(:@havings, (@havings + nodes_for(condition, binds, named)).freeze)
     end
 
-    # Locks the rows read until the transaction ends, where the database has row locks (SQLite has none).
+    # Locks the rows read until the transaction ends, where the database has row locks (SQLite has none: it has one
+    # writer at a time).
+    #
+    # @example
+    #   Job.where(state: "new").order(:id).lock("FOR UPDATE SKIP LOCKED").first
+    # @param mode [true, Symbol, String] true, :share, :nowait, :skip_locked, :no_key_update, :key_share, or the clause
     # @return [Relation]
+    # @raise [UnsafeSql]
     def lock(mode = true) # rubocop:disable Style/OptionalBooleanParameter -- as ActiveRecord has it
-      raise UnsafeSql, "lock takes true or AsyncRecord.sql(\"FOR …\")" unless mode == true || mode.is_a?(Sql)
-
-      with(:@lock_mode, mode)
+      with(:@lock_mode, Lock.read(mode))
     end
 
     # @return [Relation] that matches nothing and asks nothing
@@ -173,6 +203,13 @@ module AsyncRecord
     # @return [Relation]
     def using(transaction)
       with(:@transaction, transaction)
+    end
+
+    # Reads from the primary where the database has replicas, see {AsyncRecord.using_primary}.
+    #
+    # @return [Relation]
+    def primary
+      with(:@primary, true)
     end
 
     # @param seconds [Numeric, nil] after which a statement of this relation is cancelled
@@ -200,7 +237,13 @@ module AsyncRecord
 
     # @return [Boolean]
     def distinct?
-      @distinct
+      @distinct ? true : false
+    end
+
+    # @api private
+    # @return [Array, nil] those of {#distinct_on}
+    def distinct_columns
+      @distinct if @distinct.is_a?(Array)
     end
 
     # @return [Boolean]
@@ -212,7 +255,7 @@ module AsyncRecord
     # @return [Array, nil] equal for relations whose SELECT has the same text; nil where a value may change the text.
     #   One flat list: nested ones take four times as long to compare (1.2 µs instead of 0.3).
     def text_key
-      return unless @groups.empty? && @havings.empty? && @join_sources.empty? && @lock_mode.nil?
+      return unless @groups.empty? && @havings.empty? && @join_sources.empty? && @lock_mode.nil? && @source.nil?
 
       key = [@distinct, @limit_value.nil?, @offset_value.nil?, @orders.size, @conditions.size]
       @orders.each { |term| key.concat(term) }
@@ -224,7 +267,7 @@ module AsyncRecord
     # @api private
     # @return [Boolean] whether UPDATE and DELETE need a subquery
     def complex?
-      !(@limit_value.nil? && @offset_value.nil? && @groups.empty? && @join_sources.empty? && !@distinct)
+      !(@limit_value.nil? && @offset_value.nil? && @groups.empty? && @join_sources.empty? && !@distinct && @source.nil?)
     end
 
     # @api private
@@ -247,7 +290,8 @@ module AsyncRecord
 
     # @return [Boolean] whether a clause holds more than names
     def unkeyed?
-      @conditions.any? { |condition| condition.text_key.nil? } || @orders.any? { |term| term.first.is_a?(Sql) } ||
+      distinct_columns || @conditions.any? { |condition| condition.text_key.nil? } ||
+        @orders.any? { |term| term.first.is_a?(Sql) } ||
         @selections&.any? { |column| column.is_a?(Sql) || column.is_a?(Array) }
     end
 

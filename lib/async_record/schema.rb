@@ -13,18 +13,23 @@ module AsyncRecord
     attr_reader :name
     # @return [String] the declared type, as in "VARCHAR(40)"
     attr_reader :sql_type
-    # @return [Symbol] :integer, :string, :datetime…
+    # @return [Symbol, #cast] :integer, :string, :datetime…, or what the model declares
     attr_reader :kind
+    # @return [Symbol] what the database's values are
+    attr_reader :stored_kind
     # @return [Object, nil] the default as a Ruby value; nil if there is none or the database computes it
     attr_reader :default
     # @return [Integer] 0, or the position within the primary key
     attr_reader :key_position
 
     # @param name [String]
-    def initialize(name, sql_type: "", null: true, default: nil, key_position: 0)
+    # @param kind_type [String, nil] the type that says what the values are, if the declared one does not
+    # @param stored_type [String, nil] the type as which the driver reads them, if that is another
+    def initialize(name, sql_type: "", kind_type: nil, stored_type: nil, null: true, default: nil, key_position: 0)
       @name = -name
       @sql_type = sql_type.to_s
-      @kind = Type.for(sql_type)
+      @kind = Type.for(kind_type || sql_type)
+      @stored_kind = stored_type ? Type.for(stored_type) : @kind
       @null = null
       @default = Type.cast(@kind, literal(default))
       @key_position = key_position
@@ -34,6 +39,22 @@ module AsyncRecord
     # @return [Boolean] whether NULL is allowed
     def null?
       @null
+    end
+
+    # @param kind [Symbol, #cast]
+    # @return [Column] with values of that kind
+    # @api private
+    def retyped(kind)
+      copy = dup
+      copy.instance_variable_set(:@kind, kind)
+      copy.instance_variable_set(:@default, Type.load(kind, default))
+      copy.freeze
+    end
+
+    # @return [Integer, nil] the digits after the point that the declaration says, as in "DECIMAL(10,2)"
+    # @api private
+    def scale
+      sql_type[/\(\s*\d+\s*,\s*(\d+)\s*\)/, 1]&.to_i
     end
 
     private
@@ -70,13 +91,15 @@ module AsyncRecord
     # @param name [String]
     # @param columns [Array<Column>]
     # @param dialect [Dialect]
-    def initialize(name, columns, dialect)
+    # @param aliases [Hash{String => String}] other names of columns
+    def initialize(name, columns, dialect, aliases: {})
       @name = name
+      @dialect = dialect
       @quoted_name = dialect.quote(name)
       @columns = columns.freeze
       @names = columns.map(&:name).freeze
-      @by_name = index(columns) { |column| column }
-      @qualified = index(columns) { |column| dialect.qualify(name, column.name).freeze }
+      @by_name = index(columns, aliases) { |column| column }
+      @qualified = index(columns, aliases) { |column| dialect.qualify(name, column.name).freeze }
       @primary_key = columns.select { |c| c.key_position.positive? }.sort_by(&:key_position).map(&:name).freeze
       @select_list = names.map { |column| @qualified[column] }.join(", ").freeze
       freeze
@@ -94,6 +117,14 @@ module AsyncRecord
       @qualified[name]
     end
 
+    # @yieldparam column [Column]
+    # @yieldreturn [Column] as the model sees it
+    # @return [Table]
+    # @api private
+    def retyped(aliases, &change)
+      Table.new(name, columns.map(&change), @dialect, aliases: aliases)
+    end
+
     # @return [String, nil] the known name that looks most like the given one
     def nearest(name)
       DidYouMean::SpellChecker.new(dictionary: @names).correct(name.to_s).first if defined?(DidYouMean)
@@ -102,10 +133,12 @@ module AsyncRecord
     private
 
     # Symbols and strings both find their column, so that the compiler never converts.
-    def index(columns)
-      columns.each_with_object({}) do |column, map|
-        map[column.name] = map[column.name.to_sym] = yield(column)
-      end.freeze
+    def index(columns, aliases)
+      map = columns.each_with_object({}) do |column, names|
+        names[column.name] = names[column.name.to_sym] = yield(column)
+      end
+      aliases.each { |other, name| map[other] = map[other.to_sym] = map[name] if map[name] }
+      map.freeze
     end
   end
 
@@ -140,20 +173,22 @@ module AsyncRecord
 
     def load(name)
       sql, binds = @database.dialect.columns_query(name)
-      columns = @database.await(sql, binds).to_a.map { |row| column(row) }
+      # A replica may not have the table yet.
+      columns = AsyncRecord.using_primary { @database.await(sql, binds) }.to_a.map { |row| column(row) }
       return nil if columns.empty?
 
       @tables[name] = Table.new(name, columns, @database.dialect)
     end
 
     def column(row)
-      Column.new(row["name"], sql_type: row["type"], null: [nil, 0, false].include?(row["notnull"]),
-                              default: row["dflt_value"], key_position: key_position(row["pk"]))
+      Column.new(row["name"], sql_type: row["type"], kind_type: row["kind_type"], stored_type: row["stored_type"],
+                              null: [nil, 0, false].include?(row["notnull"]), default: row["dflt_value"],
+                              key_position: key_position(row["pk"]))
     end
 
     def key_position(value)
       case value
-      when Integer then value
+      when Numeric then value.to_i
       when true then 1
       else 0
       end

@@ -8,28 +8,34 @@ module AsyncRecord
   module Storing
     private
 
-    def store(validate)
-      return false if validate && !validate_now
+    def store(validate, context = nil, touch: true)
+      return false if validate && !validate_now(context)
 
+      @touches = touch
       atomically { run_callbacks(:save) { new_record? ? insert : change } } != false
     end
 
-    def store!(validate)
-      raise RecordInvalid, self if validate && !validate_now
+    def store!(validate, context = nil, touch: true)
+      raise RecordInvalid, self if validate && !validate_now(context)
 
-      store(false) || raise(RecordNotSaved, "a callback refused to save #{inspect}")
+      store(false, touch: touch) || raise(RecordNotSaved, "a callback refused to save #{inspect}")
     end
 
     def remove
+      @last_action = :destroy
       atomically { run_callbacks(:destroy) { destroy_row } } && self
     end
 
     def destroy_row
-      erase
+      erase(checked: true)
     end
 
-    def erase
-      row_relation.delete_all unless new_record?
+    # @param checked [Boolean] whether somebody else's change is an error
+    def erase(checked: false)
+      checked &&= locked_by_version?
+      row = checked ? unchanged_row : row_relation unless new_record?
+      deleted = row ? row.delete_all : 0
+      gone("deleted") if row && checked && deleted.zero?
       @destroyed = true
       self
     end
@@ -40,32 +46,50 @@ module AsyncRecord
       return within(open, &work) if open
       return yield.tap { |result| run_commit_callbacks if result } unless self.class.callbacks?
 
-      Transaction.run(self.class.database) { |transaction| within(transaction, &work) }
+      result = false
+      Transaction.run(self.class.database) do |transaction|
+        result = within(transaction, &work)
+        raise Rollback if result == false
+      end
+      result
     end
 
     # What a rollback takes from the table it takes from the record too.
     def within(transaction)
-      before = state_of_row
-      transaction.after_rollback { self.state_of_row = before }
+      told = @told_by.equal?(transaction)
+      remember_row(transaction, told)
       result = yield
-      transaction.after_commit { run_commit_callbacks } if result && self.class.commit_callbacks?
+      return result unless result && self.class.commit_callbacks?
+
+      (@commit_actions ||= []) << @last_action
+      @told_by = transaction
+      transaction.after_commit { run_commit_callbacks } unless told
       result
     end
 
+    def remember_row(transaction, told)
+      before = state_of_row
+      transaction.after_rollback do
+        action = @last_action
+        self.state_of_row = before
+        run_hooks(:after_rollback, action) unless told
+      end
+    end
+
     def state_of_row
-      [@new_record, @destroyed, values.dup, changes_now.dup]
+      [@new_record, @destroyed, values.dup, changes_now.dup, pristine, @told_by, @commit_actions.dup]
     end
 
     def state_of_row=(state)
-      @new_record, @destroyed, @attributes, @changed = state
-      @documents = nil
+      @new_record, @destroyed, @attributes, @changed, @pristine, @told_by, @commit_actions = state
     end
 
     def insert
       @last_action = :create
       run_callbacks(:create) do
         stamp(:create)
-        names = changes_hash.keys
+        start_counting
+        names = stored_names
         load_inserted(insert_statement(names))
         @new_record = false
         stored(names)
@@ -83,40 +107,52 @@ module AsyncRecord
       result = self.class.database.await(statement.sql, statement.binds)
       return load_key(result.last) if result.is_a?(Array)
 
-      result.hash_at(0).each { |name, value| @attributes[name] = Type.cast(self.class.kind_of_attribute(name), value) }
+      table = self.class.table
+      result.hash_at(0)&.each do |name, value|
+        column = table[name]
+        @attributes[name] = Type.load(column.kind, Type.cast(column.stored_kind, value))
+      end
     end
 
     def load_key(key)
-      name = self.class.primary_key
-      @attributes[name] = key if key && @attributes[name].nil?
+      table = self.class.table
+      name = Array(self.class.primary_key).find { |part| @attributes[part].nil? && table[part]&.kind == :integer }
+      @attributes[name] = key if key && name
     end
 
     def change
       @last_action = :update
       run_callbacks(:update) do
-        next stored([]) unless changed?
+        next stored([]) if stored_names.empty?
 
         stamp(:update)
-        names = changed
+        names = stored_names
         write_changes(names)
         stored(names)
       end
     end
 
     def write_changes(names)
-      changes = names.to_h { |name| [name, stored_value(name)] }
-      return unless row_relation.update_all(changes).zero?
+      changes = counted(names.to_h { |name| [name, stored_value(name)] })
+      gone("updated") if unchanged_row.update_all(changes).zero?
+      column = self.class.used_locking_column
+      @attributes[column] = changes[column] if column
+    end
 
-      raise RecordNotFound, "#{self.class} with #{self.class.primary_key} #{id.inspect} is gone; nothing was updated"
+    # What was changed and has a column.
+    def stored_names
+      changed - self.class.virtual_attributes.keys - (new_record? ? [] : self.class.readonly_attributes)
     end
 
     # The row as it is in the database, even if the key was assigned anew.
     def row_relation
-      key = self.class.primary_key
-      value = attribute_was(key)
-      raise RecordNotFound, "this #{self.class} has no #{key} yet; save it first" if value.nil?
+      columns = self.class.key_columns
+      key = columns.map { |column| attribute_was(column) }
+      if key.any?(&:nil?) || new_record?
+        raise RecordNotFound, "this #{self.class} has no #{columns.join(', ')} yet; save it first"
+      end
 
-      Relation.new(self.class).where(key => value)
+      Relation.new(self.class).where(columns.zip(key).to_h)
     end
 
     # A document column takes any value; the others take what was cast already.
@@ -128,6 +164,8 @@ module AsyncRecord
     end
 
     def stamp(action)
+      return unless @touches
+
       now = Time.now
       self.class.timestamp_columns(action).each do |name|
         next if action == :create ? !@attributes[name].nil? : changes_hash.key?(name)

@@ -1,17 +1,23 @@
 # frozen_string_literal: true
 
-# Owns transactions: opening, ending, savepoints, and what runs after them. A transaction holds one connection; its
-# statements run one after the other. Inside AsyncRecord.transaction it belongs to the fiber; everywhere else it is
-# handed on with `using(tx)`. Refuses to be used after its end.
+# Owns one transaction: its state, its ending, and what runs after that. A transaction holds one connection; its
+# statements run one after the other, whoever asks. Inside AsyncRecord.transaction it belongs to the fiber; everywhere
+# else it is handed on with `using(tx)`. Opening, savepoints and what failures mean are in transaction/. Refuses to be
+# used after its end.
+
+require_relative "transaction/opening"
+require_relative "transaction/savepoints"
+require_relative "transaction/failure"
+require_relative "transaction/idleness"
+require_relative "transaction/heart"
+require_relative "transaction/thrown_timeouts"
 
 module AsyncRecord
   # An open transaction.
   class Transaction
-    # What a savepoint of ours is called, before its number.
-    SAVEPOINT = "ar_"
-    # Seconds before the first retry; doubled each time, and spread by chance.
-    RETRY_DELAY = 0.01
-    private_constant :SAVEPOINT, :RETRY_DELAY
+    extend Opening
+    include Savepoints
+    include Failure
 
     # @return [Database]
     attr_reader :database
@@ -19,86 +25,20 @@ module AsyncRecord
     attr_reader :id
     # @return [Symbol] :open, :committed or :rolled_back
     attr_reader :state
-
-    class << self
-      # Runs a block in a transaction, or in the one that is open already.
-      #
-      # @param within [Transaction, nil]
-      # @yieldparam transaction [Transaction]
-      # @return [Object]
-      # @api private
-      def run(database, within: nil, **options, &block)
-        open = within || Context[database]
-        return fresh(database, **options, &block) unless open
-
-        Context.with(database, open) { yield open }
-      end
-
-      # Runs a block in a new transaction, or in a savepoint of the one that is open.
-      #
-      # @return [Object, nil] nil after a {Rollback}
-      # @api private
-      def nest(database, retries: 0, **options, &block)
-        outer = Context[database]
-        outer ? outer.savepoint(&block) : with_retries(retries) { fresh(database, **options, &block) }
-      end
-
-      # @return [Transaction] newly begun; the caller ends it
-      # @api private
-      def begin(database, **options)
-        # One that opens after its caller was interrupted would keep every other writer waiting.
-        close = ->(id) { new(database, id).rollback { nil } }
-        new(database, database.complete_or_abandon(close) { |pool, sink| pool.begin(sink, options) })
-      end
-
-      # @return [Proc] the block, which takes its transaction back when it raises
-      # @api private
-      def guarded(block)
-        if Pending.takes_error?(block)
-          proc { |transaction, error| attempt(transaction) { block.call(transaction, error) } }
-        else
-          proc { |transaction| attempt(transaction) { block.call(transaction) } }
-        end
-      end
-
-      private
-
-      def fresh(database, **options, &block)
-        transaction = self.begin(database, **options)
-        begin
-          Context.with(database, transaction) { transaction.guard(&block) }
-        ensure
-          transaction.run_hooks
-        end
-      end
-
-      def attempt(transaction)
-        yield
-      rescue StandardError
-        transaction.rollback if transaction&.open?
-        raise
-      end
-
-      def with_retries(retries)
-        attempt = 0
-        begin
-          yield
-        rescue BusyError
-          raise if attempt >= retries
-
-          attempt += 1
-          sleep(RETRY_DELAY * (2**attempt) * rand(0.5..1.0))
-          retry
-        end
-      end
-    end
+    # @return [String, nil] the line that opened it, "app/models/order.rb:12"
+    attr_reader :opened_at
+    # @return [Float] seconds on the monotonic clock, of its last statement
+    # @api private
+    attr_reader :used_at
 
     # @api private
-    def initialize(database, id)
+    def initialize(database, id, opened_at: nil)
       @database = database
       @id = id
+      @opened_at = opened_at
       @state = :open
-      @depth = 0
+      @began_at = @used_at = now
+      @running = 0
       @after_commit = []
       @after_rollback = []
     end
@@ -124,7 +64,7 @@ module AsyncRecord
       self
     end
 
-    # @yieldparam nothing [nil]
+    # @yieldparam transaction [Transaction]
     # @return [self, Pending]
     def commit(&block)
       finish(block, :committed)
@@ -142,58 +82,92 @@ module AsyncRecord
       block ? Pending.spawn(block, &work) : work.call
     end
 
-    # Runs a block whose failure takes back only what it did itself.
-    #
-    # @yieldparam transaction [Transaction]
-    # @return [Object, nil] nil after a {Rollback}
-    def savepoint
-      check_open
-      name = "#{SAVEPOINT}#{@depth += 1}"
-      hooks = [@after_commit.size, @after_rollback.size]
-      statement("SAVEPOINT #{name}")
-      result = Context.with(database, self) { yield self }
-      statement("RELEASE #{name}")
-      result
-    rescue StandardError => error
-      take_back(name, hooks) if hooks
-      raise unless error.is_a?(Rollback)
-    ensure
-      @depth -= 1 if name
-    end
-
     # @api private
     # @raise [TransactionClosed]
     def check_open
-      return if open?
+      raise refusal(closed_message) unless open?
+      raise refusal(spoiled_message) if spoiled_by.is_a?(Deadlock)
+    end
 
-      raise TransactionClosed, "this transaction is #{@state.to_s.tr('_', ' ')}; begin a new one"
+    # One of its statements runs.
+    #
+    # @param reading [Boolean] whether it changes nothing
+    # @api private
+    def use(reading)
+      @running += 1
+      @wrote ||= !reading
+      yield
+    ensure
+      @running -= 1
+      @used_at = now
+    end
+
+    # @return [Boolean] whether a statement runs
+    # @api private
+    def busy?
+      @running.positive?
+    end
+
+    # @return [Array<String>] names locked until its end
+    # @api private
+    def advisory_locks
+      @advisory_locks ||= []
+    end
+
+    # Its request's end is its own.
+    # @api private
+    def belong_to(request)
+      @request = request
+      request.in_flight[self] = true
     end
 
     # Runs the block of a transaction and ends it. Whatever unwinds it takes it back; a block left by `return`, `break`
     # or `throw` has done its work and is committed.
     # @api private
     def guard
+      timeouts = ThrownTimeouts.count
       result = yield self
     rescue Exception => error # rubocop:disable Lint/RescueException -- an interrupt must not commit half of the work
       end_quietly
       raise unless error.is_a?(Rollback)
     else
+      raise TransactionClosed, closed_message if @lost
+
       conclude(:committed) if open?
       result
     ensure
-      leave if open?
+      leave(timeouts) if open?
     end
 
-    # Calls what waited for the end.
+    # Calls what waited for the end, each hook once; the first error is raised when all have run. What is taken back is
+    # taken back from its end.
     # @api private
     def run_hooks
-      hooks = @state == :committed ? @after_commit : @after_rollback
-      hooks.shift.call until hooks.empty?
+      committed = @state == :committed
+      hooks = committed ? @after_commit : @after_rollback
+      (committed ? hooks.shift : hooks.pop).call until hooks.empty?
+    ensure
+      run_hooks unless hooks.empty?
+    end
+
+    # The request it was begun for is over.
+    # @api private
+    def client_left
+      give_up("its client left")
+    end
+
+    # Takes it back from outside, because nobody will end it any more.
+    # @api private
+    def give_up(reason)
+      return unless open?
+
+      @reason = reason
+      Pending.spawn { abandon }
     end
 
     # @return [String]
     def inspect
-      "#<AsyncRecord::Transaction #{@id} #{@state}>"
+      "#<#{self.class} #{@id} #{@state}#{" opened at #{@opened_at}" if @opened_at}>"
     end
 
     private
@@ -210,16 +184,30 @@ module AsyncRecord
 
     # However the ending goes, it is over: a commit that fails has rolled back.
     def conclude(state)
+      spoiled = state == :committed && spoiled_by
+      state = :rolled_back if spoiled
       @state = :rolled_back
-      _, interruption = database.complete_surely do |pool, sink|
-        state == :committed ? pool.commit(sink, @id) : pool.rollback(sink, @id)
-      end
+      _, interruption = end_natively(state)
+      raise TransactionClosed, spoiled_message if spoiled
+
       @state = state
+      database.replicas&.wrote if @wrote && state == :committed
       raise interruption if interruption
+    rescue TransactionClosed => error
+      raise lost(error.message)
+    ensure
+      ended
     end
 
-    def leave
-      Thread.current.status == "aborting" ? end_quietly : conclude(:committed)
+    def end_natively(state)
+      database.complete_surely do |pool, sink|
+        state == :committed ? pool.commit(sink, @id) : pool.rollback(sink, @id)
+      end
+    end
+
+    def leave(timeouts)
+      interrupted = Thread.current.status == "aborting" || ThrownTimeouts.count != timeouts
+      interrupted ? end_quietly : conclude(:committed)
     end
 
     # The error that ends a transaction matters more than a failure to roll back: the driver rolls back by itself when
@@ -230,22 +218,26 @@ module AsyncRecord
       nil
     end
 
-    def statement(sql)
-      database.await(sql, transaction: self)
+    def abandon
+      end_quietly
+      run_hooks
     end
 
-    # The savepoint's own error matters more than a failure to take it back: the transaction is lost then, and its end
-    # says so.
-    def take_back(name, hooks)
-      commits, rollbacks = hooks
-      @after_commit.slice!(commits..)
-      if open?
-        statement("ROLLBACK TO #{name}")
-        statement("RELEASE #{name}")
-      end
-      @after_rollback.slice!(rollbacks..).each(&:call)
-    rescue Error
-      nil
+    def ended
+      Idleness.forget(self)
+      @request&.in_flight&.delete(self)
+      publish
+    end
+
+    def publish
+      return if @published
+
+      @published = true
+      Instrumentation.transaction_ended(self, @began_at, @reason)
+    end
+
+    def now
+      Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
   end
 end

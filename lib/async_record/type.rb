@@ -1,8 +1,10 @@
 # frozen_string_literal: true
 
 # Owns what a column's values are in Ruby: the reading of a declared SQL type and the casting of what a program
-# assigns, asks for, or gets from an expression. Casting is lenient and never raises: what cannot be cast stays as it
-# is, and validation or the database judges it. Refuses to know any database's wire format (the driver decodes).
+# assigns, asks for, or gets from an expression. A kind is a Symbol, or a type of the program's own: an object with
+# `cast` and, where needed, `load` and `dump`. Casting by a Symbol is lenient and never raises: what cannot be cast
+# stays as it is, and validation or the database judges it. Refuses to know any database's wire format (the driver
+# decodes).
 
 require "bigdecimal"
 require "date"
@@ -10,16 +12,28 @@ require "json"
 require "time"
 
 module AsyncRecord
-  # The kind of a column's values, by symbol.
+  # The kinds of values.
+  #
+  # @example a type of one's own
+  #   module Cents                                      # cast: what a program assigns or asks for
+  #     def self.cast(value) = value.is_a?(Money) ? value : Money.new(value)
+  #     def self.load(value) = Money.new(value / 100r)  # from the database; without it, cast
+  #     def self.dump(money) = (money.amount * 100).to_i
+  #   end
+  #   AsyncRecord::Type.register(:cents, Cents)
+  #   class Item < AsyncRecord::Base
+  #     attribute :price, :cents                        # or attribute :price, Cents
+  #   end
   module Type
     # Order matters: the first pattern that fits wins.
     PATTERNS = {
+      /\A(?:int4|int8|num|ts|tstz|date)(?:multi)?range/ => :range,
       /\A(?:interval|point)/ => :any,
       /\A(?:bool|tinyint\(1\))/ => :boolean,
-      /int|serial/ => :integer,
+      /\b(?:tiny|small|medium|big)?int(?:eger|\d)?\b|serial/ => :integer,
       /json/ => :json,
       /datetime|timestamp/ => :datetime,
-      /\Adate/ => :date,
+      /\Adate\b/ => :date,
       /\Atime/ => :time,
       /dec|numeric|money/ => :decimal,
       /real|floa|doub/ => :float,
@@ -31,19 +45,44 @@ module AsyncRecord
     ZONE = /(?:Z|UTC|[+-]\d\d:?\d\d)\s*\z/i
     private_constant :PATTERNS, :TRUE_WORDS, :FALSE_WORDS, :ZONE
 
+    @registered = {}
+
     module_function
 
+    # Gives a type of the program's own a name for `attribute`.
+    #
+    # @param name [Symbol]
+    # @param type [#cast]
+    # @return [void]
+    def register(name, type)
+      raise ArgumentError, "a type answers to cast(value); #{type.inspect} does not" unless type.respond_to?(:cast)
+
+      @registered = @registered.merge(name.to_sym => type).freeze
+    end
+
+    # @param type [Symbol, String, #cast] a registered name, a type as in a migration, or a type itself
+    # @return [Symbol, #cast]
+    # @raise [ArgumentError] for a name that means nothing
+    def resolve(type)
+      return type if type.respond_to?(:cast)
+
+      found = @registered[type.to_sym] || self.for(type)
+      return found unless found == :any && type.to_sym != :any
+
+      raise ArgumentError, "there is no type #{type.inspect}; AsyncRecord::Type.register gives one of your own a name"
+    end
+
     # @param declared [String, nil] as in "VARCHAR(40)"
-    # @return [Symbol] :any when the declaration says nothing
+    # @return [Symbol] :any when the declaration says nothing, or when the value is cast by nobody but the database
     def for(declared)
       text = declared.to_s.downcase
-      return :any if text.end_with?("[]")
+      return :array if text.end_with?("[]")
 
       PATTERNS.each { |pattern, kind| return kind if pattern.match?(text) }
       :any
     end
 
-    # @param kind [Symbol]
+    # @param kind [Symbol, #cast]
     # @param value [Object]
     # @return [Object] the value as the kind's Ruby class, or unchanged if that makes no sense
     def cast(kind, value)
@@ -64,8 +103,41 @@ module AsyncRecord
       when :date then date(value)
       when :json then json(value)
       when :blob then value.is_a?(String) ? value.b : value
-      else value
+      else kind.is_a?(Symbol) ? value : kind.cast(value)
       end
+    end
+
+    # @param kind [Symbol, #cast]
+    # @param value [Object] as the database gave it
+    # @return [Object] the attribute's value
+    def load(kind, value)
+      return nil if value.nil?
+
+      kind.respond_to?(:load) ? kind.load(value) : cast(kind, value)
+    end
+
+    # @param kind [Symbol, #cast]
+    # @param value [Object] as a program says it
+    # @return [Object] what is bound. Text for a document column is the document's text.
+    def dump(kind, value)
+      return nil if value.nil?
+      return kind == :json && !value.is_a?(String) ? JSON.generate(value) : cast(kind, value) if kind.is_a?(Symbol)
+
+      value = kind.cast(value)
+      kind.respond_to?(:dump) && !value.nil? ? kind.dump(value) : value
+    end
+
+    # @param kind [Symbol, #cast]
+    # @param value [Object] an attribute's value
+    # @return [Object] one that changes made in place do not reach
+    def copy(kind, value)
+      case value
+      when String then value.dup
+      when Hash, Array then JSON.parse(JSON.generate(value))
+      else !value.frozen? && kind.respond_to?(:dump) ? load(kind, kind.dump(value)) : value
+      end
+    rescue JSON::GeneratorError
+      value
     end
 
     # @param value [Object] an attribute's value
@@ -163,10 +235,15 @@ module AsyncRecord
       value
     end
 
-    # Text is a document when it reads as one; anything else is a value to be stored as JSON.
+    # Text is a document when it reads as one; anything else is a value to be stored as JSON. A Hash or an Array becomes
+    # what it will be after reading it back: with Strings for keys, and nobody else's.
     def json(value)
-      value.is_a?(String) && value.match?(/\A\s*[\[{"]/) ? JSON.parse(value) : value
-    rescue JSON::ParserError
+      case value
+      when String then value.match?(/\A\s*[\[{"]/) ? JSON.parse(value) : value
+      when Hash, Array then JSON.parse(JSON.generate(value))
+      else value
+      end
+    rescue JSON::JSONError
       value
     end
 
@@ -185,5 +262,4 @@ module AsyncRecord
     private_class_method :rare, :integer, :string, :text, :boolean, :number, :float, :decimal, :datetime, :date, :json,
                          :parse_time, :blank_to_nil
   end
-  private_constant :Type
 end

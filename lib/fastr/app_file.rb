@@ -6,8 +6,8 @@ module Fastr
   module AppFile
     # The files tried, in order.
     DEFAULTS = %w[config.ru app.rb].freeze
+    # What an application's folder has.
     ROUTES = "app/config/routes.rb"
-    private_constant :ROUTES
 
     module_function
 
@@ -35,11 +35,6 @@ module Fastr
       return Application.latest if Application.latest
 
       raise ConfigurationError, "this is not a Fastr application but a #{app.class}"
-    end
-
-    # @return [Boolean] whether there is an application in this folder
-    def any?
-      [*DEFAULTS, ROUTES].any? { |file| File.file?(file) }
     end
 
     # Loads a single-file application. Ruby's own suggestions do not know which words are ours.

@@ -145,11 +145,19 @@ module Fastr
     def boot
       log.info("Loading application...") if app_path
       load_everything
+      log_queries if settings.log_queries
       @booting = false
       watch
       plugin_after_boot unless @boot_error
       log.info("Application loaded successfully.") if app_path && !@boot_error
       self
+    end
+
+    # The application may do without AsyncRecord, of which the native library has a part in any case.
+    def log_queries
+      return unless defined?(::AsyncRecord) && ::AsyncRecord.respond_to?(:log=)
+
+      ::AsyncRecord.log ||= Log.create_logger(Log.device, Log.level, "AsyncRecord")
     end
 
     def load_everything

@@ -12,6 +12,8 @@ module Fastr
     FORM = "application/x-www-form-urlencoded"
     # What browsers send forms with files as.
     MULTIPART = "multipart/form-data"
+    # A body that comes as it is; reading a compressed one as if it were not would blame its content.
+    PLAIN_CODINGS = [nil, "", "identity"].freeze
     # Levels of a JSON document; more is a 400.
     MAX_NESTING = 64
 
@@ -25,6 +27,7 @@ module Fastr
 
     # @param request [Request, RackRequest]
     # @return [Hash{String => Object}] what the body says, nested; empty for other content types
+    # @raise [RequestError] 400 with the reason; 415 for a compressed body
     def params(request)
       case kind(request)
       when :form then NestedParams.build(Native.parse_query(request.body))
@@ -48,6 +51,7 @@ module Fastr
     # @return [Object] the parsed JSON document; an empty body is an empty Hash
     # @raise [RequestError] 400 with the reason
     def json(request)
+      refuse_coding(request)
       text = request.body
       return {} if text.empty?
 
@@ -61,14 +65,26 @@ module Fastr
 
     # 2010 took a body without a content type for a form.
     def kind(request)
-      type = request.header("content-type")
-      return :form if type.nil? || type.empty?
+      type = request.header("content-type").to_s.downcase
+      kind = type.empty? ? :form : kind_of(type)
+      refuse_coding(request) if kind
+      kind
+    end
 
-      type = type.downcase
+    def kind_of(type)
       if type.start_with?(FORM) then :form
       elsif type.start_with?(MULTIPART) then :multipart
       elsif json_type?(type) then :json
       end
+    end
+
+    # RFC 9110, 15.5.16: the answer names what would have been read.
+    def refuse_coding(request)
+      coding = request.header("content-encoding")&.strip
+      return if PLAIN_CODINGS.include?(coding&.downcase)
+
+      raise RequestError.new("a body with content-encoding #{coding[0, 40].inspect} is not read here; send it " \
+                             "uncompressed", 415)
     end
 
     def json_type?(type)
@@ -89,7 +105,7 @@ module Fastr
       text.valid_encoding? ? text : raise(RequestError, "the field #{name[0, 40].inspect} is not valid UTF-8")
     end
 
-    private_class_method :kind, :json_type?, :parts, :text
+    private_class_method :kind, :kind_of, :refuse_coding, :json_type?, :parts, :text
   end
   private_constant :Body
 end

@@ -87,14 +87,13 @@ module Fastr
       TOPLEVEL_BINDING.irb
     end
 
-    desc "db COMMAND", "create, migrate, rollback, seed … (fastr db help)"
+    desc "db COMMAND", "create, migrate, rollback, dump, seed … (fastr db help)"
     # Runs a command of AsyncRecord.
     def db(*arguments)
       require "async_record"
       require "async_record/cli"
       quiet
-      prepare_database(arguments.first)
-      code = AsyncRecord::CLI.run(arguments)
+      code = AsyncRecord::CLI.run(arguments, boot: DatabaseFile.method(:load))
       exit(code) unless code.zero?
     end
 
@@ -110,13 +109,6 @@ module Fastr
 
     no_commands do
       private
-
-      # Seeds use the models; the others only need what init.rb says about the database.
-      def prepare_database(command)
-        if %w[seed reset].include?(command) then AppFile.load_application if AppFile.any?
-        elsif !["new", "help", nil].include?(command) then AppFile.load_init
-        end
-      end
 
       # What is printed is for other programs too: the log goes to standard error.
       def quiet

@@ -52,7 +52,14 @@ module Fastr
     end
 
     def title
-      "#{@error.class}: #{@error.message}"
+      "#{@error.class}: #{message}"
+    end
+
+    # Since Ruby 3.2 "Did you mean" belongs to the detailed message only, which also repeats the class.
+    def message
+      return @error.message unless @error.respond_to?(:detailed_message)
+
+      @error.detailed_message(highlight: false).sub(" (#{@error.class})", "")
     end
 
     # Line numbers and texts around the one at fault.
@@ -88,7 +95,7 @@ module Fastr
 
     def json
       lines = source.map { |number, line| { line: number, text: line } }
-      JSON.generate(title: @error.class.name, status: 500, detail: @error.message,
+      JSON.generate(title: @error.class.name, status: 500, detail: message,
                     file: @file && Location.shorten(@file), line: @line, source: lines, trace: way)
     end
 
@@ -99,7 +106,7 @@ module Fastr
       end
       <<~HTML
         <!doctype html><html lang="en"><meta charset="utf-8"><title>#{escape(@error.class)}</title><style>#{STYLE}</style>
-        <h1>#{escape(@error.class)}</h1><p>#{escape(@error.message)}</p>
+        <h1>#{escape(@error.class)}</h1><p>#{escape(message)}</p>
         <p>#{escape("#{@request.method} #{@request.path}")}</p>
         #{"<p>#{escape(Location.shorten(@file))}, line #{@line}</p><pre>#{code.join("\n")}</pre>" if @file}
         <ol>#{way.map { |line| "<li>#{escape(line)}</li>" }.join}</ol></html>

@@ -86,7 +86,9 @@ module Fastr
     def extra_headers(error, status)
       return { "Allow" => error.allowed.join(", ") } if error.is_a?(MethodNotAllowed)
 
-      status == 503 ? { "Retry-After" => "1" } : {}
+      return {} unless status == 503
+
+      { "Retry-After" => (error.respond_to?(:retry_after) ? error.retry_after : 1).to_s }
     end
 
     private_class_method :plain, :detail, :extra_headers

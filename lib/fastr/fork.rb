@@ -24,7 +24,7 @@ module Fastr
     def self.start_anew
       Native.after_fork
       Dispatcher.after_fork
-      Reactor.after_fork
+      Reactor.after_fork if Fastr.const_defined?(:Reactor, false) # AsyncRecord alone does not load it
     end
   end
   private_constant :Fork

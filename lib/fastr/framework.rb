@@ -48,6 +48,7 @@ module Fastr # rubocop:disable Style/Documentation -- the comment is at the top 
   autoload :AppFile, "#{__dir__}/app_file"
   autoload :CLI, "#{__dir__}/cli"
   autoload :CommandLine, "#{__dir__}/command_line"
+  autoload :DatabaseFile, "#{__dir__}/database_file"
   autoload :Generator, "#{__dir__}/generator"
   autoload :Loader, "#{__dir__}/loader"
   autoload :Reloader, "#{__dir__}/reloader"

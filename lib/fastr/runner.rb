@@ -180,6 +180,7 @@ module Fastr
     # @example
     #   Fastr.run(->(env) { [200, {}, ["Hello"]] }, port: 8080)
     def run(app, environment: nil, **options, &block)
+      DatabaseFile.stop
       self.environment = environment if environment
       @runner = Runner.new(app, **options)
       @runner.run(&block)

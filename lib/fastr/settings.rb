@@ -19,6 +19,10 @@ module Fastr
     # @return [Boolean] whether each request is logged (default: in development)
     attr_accessor :log_requests
 
+    # @return [Boolean] whether each statement of AsyncRecord is logged (default: in development), unless the program
+    #   has set `AsyncRecord.log` itself
+    attr_accessor :log_queries
+
     # @return [String, nil] the layout around each template, a path under app/views/layouts (default none)
     attr_accessor :layout
 
@@ -35,6 +39,7 @@ module Fastr
       @cache_templates = true
       @reload = Fastr.development?
       @log_requests = Fastr.development?
+      @log_queries = Fastr.development?
       @layout = nil
       @health_path = "/up"
       @server = {}

@@ -3,22 +3,26 @@
 module Support
   # Tables and models that belong together.
   module Blog
-    TABLES = [
-      "create table teams (id integer primary key, name varchar(40))",
-      "create table users (id integer primary key, team_id integer, name varchar(40), posts_count integer default 0,
-         updated_at datetime)",
-      "create table profiles (id integer primary key, user_id integer, bio varchar(200))",
-      "create table posts (id integer primary key, user_id integer, parent_id integer, title varchar(200),
-         updated_at datetime)",
-      "create table comments (id integer primary key, post_id integer, user_id integer, body varchar(200),
-         state integer default 0)",
-      "create table taggings (id integer primary key, post_id integer, tag_id integer, position integer default 0)",
-      "create table tags (id integer primary key, name varchar(40))"
-    ].freeze
+    TABLES = {
+      teams: { name: :string },
+      users: { team_id: :integer, name: :string, posts_count: :integer, updated_at: :time },
+      profiles: { user_id: :integer, bio: :string },
+      posts: { user_id: :integer, parent_id: :integer, title: :string, updated_at: :time },
+      comments: { post_id: :integer, user_id: :integer, body: :string, state: :integer },
+      taggings: { post_id: :integer, tag_id: :integer, position: :integer },
+      tags: { name: :string }
+    }.freeze
+    DEFAULTS = %i[posts_count state position].freeze
+    private_constant :TABLES, :DEFAULTS
 
     # @return [AsyncRecord::Database]
-    def blog(database = memory_database)
-      TABLES.each { |table| database.execute(table) }
+    def blog(database = self.database)
+      TABLES.each do |table, columns|
+        columns = { id: :id }.merge(columns).map do |name, type|
+          "#{name} #{column(type, database.dialect.name)}#{' default 0' if DEFAULTS.include?(name)}"
+        end
+        database.execute("create table #{table} (#{columns.join(', ')})")
+      end
       declare_people(database)
       declare_posts(database)
       database

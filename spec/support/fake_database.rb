@@ -57,6 +57,10 @@ class FakePool
     sink << answer_for(sql, binds)
   end
 
+  def script(sink, sql, options)
+    query(sink, sql, [], options)
+  end
+
   def begin(sink, options)
     @statements << ["BEGIN", []]
     @log << ["BEGIN", [], options]

@@ -13,6 +13,14 @@ RSpec.describe "the body of a request" do
     expect(response.body).to match(/the JSON body cannot be read/)
   end
 
+  it "is a 415 that names the coding when it is compressed" do
+    client = client_of { post("/") { params.to_h } }
+    %w[application/json application/x-www-form-urlencoded].each do |type|
+      response = client.post("/", body: "\x1f\x8b", headers: { "Content-Type" => type, "Content-Encoding" => "gzip" })
+      expect([response.status, response.body]).to match([415, /gzip/])
+    end
+  end
+
   it "is a 400 when its JSON nests without end" do
     client = client_of { post("/") { params.to_h } }
     response = client.post("/", body: "[" * 100_000, headers: { "Content-Type" => "application/json" })

@@ -4,6 +4,16 @@ require "async_record"
 require "open3"
 
 RSpec.describe "mistakes and what is said about them" do
+  it "does not run in an environment that is a slip of the pen" do
+    before = Fastr.environment
+    expect { Fastr.environment = "prodction" }
+      .to raise_error(Fastr::ConfigurationError, /no environment "prodction". Did you mean production\?/)
+    Fastr.environment = "staging"
+    expect(Fastr.environment).to eq("staging")
+  ensure
+    Fastr.environment = before
+  end
+
   describe "in development" do
     around { |example| in_environment("development") { example.run } }
 

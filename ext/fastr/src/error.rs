@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use fastr_core::Error as CoreError;
-use fastr_core::error::{DatabaseError, DatabaseErrorKind};
+use fastr_core::error::{DatabaseError, DatabaseErrorKind, ErrorCode};
 use magnus::prelude::*;
 use magnus::{Error, Exception, ExceptionClass, RModule, Ruby, kwargs};
 
@@ -64,6 +64,9 @@ fn name(error: &CoreError) -> &'static str {
 fn database(ruby: &Ruby, error: &DatabaseError) -> Result<Exception, Error> {
     let name = match error.kind {
         DatabaseErrorKind::Connection => "ConnectionError",
+        DatabaseErrorKind::Refused => "ConnectionRefused",
+        DatabaseErrorKind::Authentication => "AuthenticationFailed",
+        DatabaseErrorKind::ConnectionLost => "ConnectionLost",
         DatabaseErrorKind::PoolTimeout => "PoolTimeout",
         DatabaseErrorKind::Query => "QueryError",
         DatabaseErrorKind::Unique => "UniqueViolation",
@@ -72,12 +75,25 @@ fn database(ruby: &Ruby, error: &DatabaseError) -> Result<Exception, Error> {
         DatabaseErrorKind::Check => "CheckViolation",
         DatabaseErrorKind::Constraint => "ConstraintViolation",
         DatabaseErrorKind::Busy => "BusyError",
+        DatabaseErrorKind::LockTimeout => "LockTimeout",
+        DatabaseErrorKind::Deadlock => "Deadlock",
+        DatabaseErrorKind::Serialization => "SerializationFailure",
         DatabaseErrorKind::QueryTimeout => "QueryTimeout",
         DatabaseErrorKind::Cancelled => "Cancelled",
         DatabaseErrorKind::Decode => "DecodeError",
         DatabaseErrorKind::TransactionClosed => "TransactionClosed",
     };
-    let details = kwargs!("sql" => error.sql.as_deref(), "code" => error.code, "constraint" => error.constraint.as_deref());
+    let code = error.code.as_ref().map(|code| match code {
+        ErrorCode::Number(number) => ruby.into_value(*number),
+        ErrorCode::State(state) => ruby.str_new(state).as_value(),
+    });
+    let details = kwargs!(
+        "sql" => error.sql.as_deref(),
+        "code" => code,
+        "constraint" => error.constraint.as_deref(),
+        "detail" => error.detail.as_deref(),
+        "hint" => error.hint.as_deref()
+    );
     class(ruby, "AsyncRecord", name)?.funcall("new", (error.message.as_str(), details))
 }
 

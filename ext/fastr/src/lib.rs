@@ -6,6 +6,8 @@
 #![allow(missing_docs)]
 
 mod answer;
+mod bind;
+mod civil;
 mod convert;
 mod error;
 mod native;
@@ -22,6 +24,8 @@ mod routes;
 mod rows;
 mod server;
 mod sink;
+mod stream;
+mod timings;
 mod value;
 mod waiter;
 
@@ -38,5 +42,7 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     server::define(ruby, fastr)?;
     let record = ruby.define_module("AsyncRecord")?;
     pool::define(ruby, record)?;
+    stream::define(ruby, record)?;
+    timings::define(ruby, record)?;
     rows::define(ruby, record)
 }

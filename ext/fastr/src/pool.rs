@@ -1,4 +1,5 @@
-//! `AsyncRecord::Pool`: the connections of one database.
+//! `AsyncRecord::Pool`: the connections of one database. They belong to the process that opened them: in a forked child
+//! they are neither used nor closed, since closing would say goodbye to the server on the parent's sockets.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,8 +7,8 @@ use std::time::Duration;
 use fastr_core::Completer;
 use fastr_core::CompletionId;
 use fastr_core::db::{
-    BeginOptions, CancelHandle, Database, DatabaseOptions, JsonColumns, JsonOptions, Query, Shape,
-    TransactionId, TransactionMode,
+    BeginOptions, CancelHandle, Database, DatabaseOptions, Isolation, JsonColumns, JsonOptions,
+    Query, Shape, TransactionId, TransactionMode,
 };
 use fastr_core::reactor::Reactor;
 use magnus::prelude::*;
@@ -16,26 +17,31 @@ use magnus::{
     Error, RArray, RHash, RModule, RString, Ruby, Symbol, TryConvert, Value, function, method,
 };
 
+use crate::bind::bind;
 use crate::convert;
 use crate::error::{guard, raise};
 use crate::native;
 use crate::outgoing;
+use crate::owned::Owned;
 use crate::raw::gvl;
 use crate::sink::Sink;
-use crate::value::bind;
+use crate::timings::RubyTimings;
+
+/// So many rows a batch of a stream has unless it is said.
+const BATCH: usize = 500;
 
 /// How long closing waits for statements that run.
 const CLOSE: Duration = Duration::from_secs(5);
 
 #[magnus::wrap(class = "AsyncRecord::Pool", free_immediately)]
-pub(crate) struct RubyPool(Arc<Database>);
+pub(crate) struct RubyPool(Owned<Arc<Database>>);
 
 impl RubyPool {
     fn new(url: String, options: RHash) -> Result<Self, Error> {
         guard(|ruby| {
             let options = database_options(ruby, options)?;
-            Database::open(&url, options)
-                .map(Self)
+            Database::open(&url, options, Arc::new(native::reactor))
+                .map(|database| Self(Owned::new(database)))
                 .map_err(|error| raise(ruby, &error))
         })
     }
@@ -56,6 +62,34 @@ impl RubyPool {
                 } else {
                     outgoing::submit(database, query, completer)
                 })
+            })
+        })
+    }
+
+    /// Completes with an `AsyncRecord::RowStream`.
+    fn stream(&self, sink: Sink, sql: RString, binds: RArray, options: RHash) -> Result<(), Error> {
+        guard(|ruby| {
+            let mut query = Query::new(sql.to_string()?);
+            query.binds = binds
+                .into_iter()
+                .map(|value| bind(ruby, value))
+                .collect::<Result<_, _>>()?;
+            let batch = options.delete::<_, Option<usize>>(ruby.to_symbol("batch"))?;
+            set_options(ruby, &mut query, options)?;
+            self.operate(ruby, &sink, |database, completer| {
+                database.stream(query, batch.unwrap_or(BATCH), completer);
+                None
+            })
+        })
+    }
+
+    /// Completes with an `AsyncRecord::Subscription`.
+    fn listen(&self, sink: Sink, channels: RArray) -> Result<(), Error> {
+        guard(|ruby| {
+            let channels = channels.to_vec::<String>()?;
+            self.operate(ruby, &sink, |database, completer| {
+                database.listen(channels, completer);
+                None
             })
         })
     }
@@ -116,6 +150,7 @@ impl RubyPool {
 
     fn stats(ruby: &Ruby, this: &Self) -> Result<RHash, Error> {
         let (stats, hash) = (this.0.stats(), ruby.hash_new());
+        hash.aset(ruby.to_symbol("wait_p95"), stats.wait_p95.as_secs_f64())?;
         for (name, count) in [
             ("size", stats.size as u64),
             ("limit", stats.limit as u64),
@@ -125,6 +160,7 @@ impl RubyPool {
             ("queries", stats.queries),
             ("timeouts", stats.timeouts),
             ("cancelled", stats.cancelled),
+            ("reconnects", stats.reconnects),
         ] {
             hash.aset(ruby.to_symbol(name), count)?;
         }
@@ -144,10 +180,15 @@ fn database_options(ruby: &Ruby, given: RHash) -> Result<DatabaseOptions, Error>
     let mut options = DatabaseOptions::default();
     given.foreach(|key: Symbol, value: Value| {
         let seconds = || f64::try_convert(value).map(convert::seconds);
+        let limit = || Option::<f64>::try_convert(value).map(convert::limit);
         match &*key.name()? {
-            "size" => options.readers = usize::try_convert(value)?,
+            "size" => options.size = Some(usize::try_convert(value)?),
+            "min_size" => options.min_size = usize::try_convert(value)?,
             "max_waiting" => options.max_waiting = usize::try_convert(value)?,
             "pool_timeout" => options.pool_timeout = seconds()?,
+            "connect_timeout" => options.connect_timeout = seconds()?,
+            "idle_timeout" => options.idle_timeout = limit()?,
+            "max_lifetime" => options.max_lifetime = limit()?,
             "busy_timeout" => options.busy_timeout = seconds()?,
             "idle_in_transaction" => options.idle_in_transaction = seconds()?,
             "timeout" => options.query_timeout = Some(seconds()?),
@@ -170,6 +211,10 @@ fn set_options(ruby: &Ruby, query: &mut Query, given: RHash) -> Result<(), Error
                 query.transaction = Option::<u64>::try_convert(value)?.map(TransactionId)
             }
             "timeout" => query.timeout = convert::limit(Option::<f64>::try_convert(value)?),
+            "timings" => {
+                let timings: &RubyTimings = TryConvert::try_convert(value)?;
+                query.timings = Some(Arc::clone(&timings.0));
+            }
             "row_limit" => query.row_limit = Option::<usize>::try_convert(value)?,
             other => return Err(unknown(ruby, "query", other)),
         }
@@ -196,11 +241,27 @@ fn begin_options(ruby: &Ruby, given: RHash) -> Result<BeginOptions, Error> {
                 }
             }
             "timeout" => options.timeout = convert::limit(Option::<f64>::try_convert(value)?),
+            "isolation" => options.isolation = isolation(ruby, value)?,
+            "read_only" => options.read_only = value.to_bool(),
+            "deferrable" => options.deferrable = value.to_bool(),
             other => return Err(unknown(ruby, "transaction", other)),
         }
         Ok(ForEach::Continue)
     })?;
     Ok(options)
+}
+
+fn isolation(ruby: &Ruby, value: Value) -> Result<Option<Isolation>, Error> {
+    let Some(level) = Option::<Symbol>::try_convert(value)? else {
+        return Ok(None);
+    };
+    Ok(Some(match &*level.name()? {
+        "read_uncommitted" => Isolation::ReadUncommitted,
+        "read_committed" => Isolation::ReadCommitted,
+        "repeatable_read" => Isolation::RepeatableRead,
+        "serializable" => Isolation::Serializable,
+        other => return Err(unknown(ruby, "isolation level", other)),
+    }))
 }
 
 fn unknown(ruby: &Ruby, what: &str, name: &str) -> Error {
@@ -215,6 +276,8 @@ pub(crate) fn define(ruby: &Ruby, record: RModule) -> Result<(), Error> {
     class.undef_default_alloc_func();
     class.define_singleton_method("new", function!(RubyPool::new, 2))?;
     class.define_method("query", method!(RubyPool::query, 4))?;
+    class.define_method("stream", method!(RubyPool::stream, 4))?;
+    class.define_method("listen", method!(RubyPool::listen, 2))?;
     class.define_method("script", method!(RubyPool::script, 3))?;
     class.define_method("begin", method!(RubyPool::begin, 2))?;
     class.define_method("commit", method!(RubyPool::commit, 2))?;

@@ -10,6 +10,7 @@ use magnus::{Error, RArray, RHash, RModule, RString, Ruby, Value, method};
 use crate::error::guard;
 use crate::nested_json;
 use crate::raw::env;
+use crate::stream::{self, RubyRowStream, RubySubscription};
 use crate::value::Decoder;
 
 #[magnus::wrap(class = "AsyncRecord::Rows", free_immediately, size)]
@@ -28,6 +29,9 @@ pub(crate) fn outcome(ruby: &Ruby, outcome: Outcome) -> Result<Value, Error> {
             pair.push(last_insert_id)?;
             pair.as_value()
         }
+        Outcome::Stream(stream) => ruby.into_value(RubyRowStream::new(stream)),
+        Outcome::Subscription(feed) => ruby.into_value(RubySubscription::new(feed)),
+        Outcome::Notified(notification) => stream::notification(ruby, notification)?,
         Outcome::Transaction(id) => ruby.into_value(id.0),
         _ => ruby.qnil().as_value(),
     })

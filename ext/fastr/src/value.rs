@@ -1,15 +1,20 @@
 //! Database values as Ruby values, by the kind of their column. Decoding never raises for what a database may hold: a
 //! value that does not fit its column's kind comes back as it is stored.
 
-use fastr_core::db::{Kind, Value as Stored};
+use fastr_core::db::civil as calendar;
+use fastr_core::db::{Interval, Kind, Range, Value as Stored, range_text};
 use magnus::prelude::*;
+use magnus::time::{Offset, Timespec};
 use magnus::value::Lazy;
-use magnus::{Error, RClass, RModule, RString, Ruby, Value};
+use magnus::{Error, RClass, RModule, Ruby, Value};
 
+use crate::civil;
 use crate::raw::env;
 
 static DATE: Lazy<RClass> = Lazy::new(|ruby| class(ruby, "Date"));
 static TIME: Lazy<RClass> = Lazy::new(|ruby| class(ruby, "Time"));
+static INTERVAL: Lazy<RClass> = Lazy::new(|ruby| record_class(ruby, "Interval"));
+static RAW: Lazy<RClass> = Lazy::new(|ruby| record_class(ruby, "Raw"));
 static JSON: Lazy<RModule> = Lazy::new(|ruby| {
     ruby.class_object()
         .const_get("JSON")
@@ -20,6 +25,13 @@ fn class(ruby: &Ruby, name: &str) -> RClass {
     ruby.class_object()
         .const_get(name)
         .expect("async_record requires the class before it loads this library")
+}
+
+fn record_class(ruby: &Ruby, name: &str) -> RClass {
+    ruby.class_object()
+        .const_get::<_, RModule>("AsyncRecord")
+        .and_then(|module| module.const_get(name))
+        .expect("async_record/values.rb defines the class before the first row is read")
 }
 
 /// Turns stored values into Ruby's.
@@ -34,6 +46,9 @@ impl<'a> Decoder<'a> {
         let ruby = self.0;
         let decoded = match (kind, value) {
             (_, Stored::Null) => return Ok(ruby.qnil().as_value()),
+            (_, Stored::Integer(number)) if kind == Kind::Integer => {
+                return Ok(ruby.into_value(*number));
+            }
             (Kind::Boolean, Stored::Integer(0)) => return Ok(ruby.qfalse().as_value()),
             (Kind::Boolean, Stored::Integer(1)) => return Ok(ruby.qtrue().as_value()),
             (Kind::Boolean, Stored::Text(text)) => boolean(ruby, text),
@@ -51,9 +66,131 @@ impl<'a> Decoder<'a> {
                     .funcall("utc", ())?,
             ),
             (Kind::Json, Stored::Text(text)) => self.json(text)?,
+            (_, Stored::Decimal(digits)) => self.decimal_or_special(digits)?,
+            (_, Stored::Date(days)) => self.day(*days)?,
+            (_, Stored::Timestamp(moment)) => self.moment(*moment)?,
+            (_, Stored::Interval(span)) => Some(self.interval(*span)?),
+            (_, Stored::Array(elements)) => Some(self.array(kind, elements)?),
+            (_, Stored::Range(range)) => self.range(kind, range)?,
+            (Kind::Raw(oid), Stored::Blob(bytes)) => Some(
+                ruby.get_inner(&RAW)
+                    .new_instance((oid, env::binary(bytes)))?,
+            ),
             _ => None,
         };
-        Ok(decoded.unwrap_or_else(|| stored(ruby, value)))
+        match decoded {
+            Some(decoded) => Ok(decoded),
+            None => self.stored(kind, value),
+        }
+    }
+
+    /// A value that means nothing beyond its own class.
+    fn stored(&self, kind: Kind, value: &Stored) -> Result<Value, Error> {
+        let ruby = self.0;
+        Ok(match value {
+            Stored::Null => ruby.qnil().as_value(),
+            Stored::Bool(value) => ruby.into_value(*value),
+            Stored::Integer(number) => ruby.into_value(*number),
+            Stored::Unsigned(number) => ruby.into_value(*number),
+            Stored::Float(number) => ruby.float_from_f64(*number).as_value(),
+            Stored::Text(text) | Stored::Decimal(text) => ruby.str_new(text).as_value(),
+            Stored::Blob(bytes) => env::binary(bytes),
+            Stored::Range(range) => ruby.str_new(&range_text(kind, range)).as_value(),
+            Stored::Date(_) | Stored::Timestamp(_) | Stored::Interval(_) | Stored::Array(_) => {
+                unreachable!("decode gives each of them a class")
+            }
+        })
+    }
+
+    fn decimal_or_special(&self, digits: &str) -> Result<Option<Value>, Error> {
+        // BigDecimal knows the same three words as PostgreSQL.
+        self.0
+            .module_kernel()
+            .funcall("BigDecimal", (digits,))
+            .map(Some)
+    }
+
+    fn infinite(&self, sign: f64) -> Value {
+        self.0.float_from_f64(sign * f64::INFINITY).as_value()
+    }
+
+    fn day(&self, days: i32) -> Result<Option<Value>, Error> {
+        match days {
+            i32::MAX => return Ok(Some(self.infinite(1.0))),
+            i32::MIN => return Ok(Some(self.infinite(-1.0))),
+            _ => {}
+        }
+        let class = self.0.get_inner(&DATE);
+        let (year, month, day) = calendar::date(i64::from(days));
+        // The days that Ruby's calendar leaves out in October 1582 exist in the Gregorian one alone.
+        class
+            .funcall("new", (year, month, day))
+            .or_else(|_| class.funcall("new", (year, month, day, f64::NEG_INFINITY)))
+            .map(Some)
+    }
+
+    fn moment(&self, moment: i64) -> Result<Option<Value>, Error> {
+        match moment {
+            i64::MAX => return Ok(Some(self.infinite(1.0))),
+            i64::MIN => return Ok(Some(self.infinite(-1.0))),
+            _ => {}
+        }
+        let spec = Timespec {
+            tv_sec: moment.div_euclid(1_000_000),
+            tv_nsec: moment.rem_euclid(1_000_000) * 1000,
+        };
+        Ok(Some(
+            self.0.time_timespec_new(spec, Offset::utc())?.as_value(),
+        ))
+    }
+
+    fn interval(&self, span: Interval) -> Result<Value, Error> {
+        let parts = (span.months, span.days, span.microseconds);
+        self.0.get_inner(&INTERVAL).funcall("of", parts)
+    }
+
+    fn array(&self, kind: Kind, elements: &[Stored]) -> Result<Value, Error> {
+        let element_kind = match kind {
+            Kind::Array(element) => *element,
+            other => other,
+        };
+        let array = self.0.ary_new_capa(elements.len());
+        for element in elements {
+            // The rows of a many-dimensional array are arrays of the same kind.
+            let kind = match element {
+                Stored::Array(_) => kind,
+                _ => element_kind,
+            };
+            array.push(self.decode(kind, element)?)?;
+        }
+        Ok(array.as_value())
+    }
+
+    /// Ruby's ranges have no exclusive beginning and are never empty by themselves: such a one stays text.
+    fn range(&self, kind: Kind, range: &Range) -> Result<Option<Value>, Error> {
+        let Range::Span {
+            lower,
+            includes_lower,
+            upper,
+            includes_upper,
+        } = range
+        else {
+            return Ok(None);
+        };
+        if lower.is_some() && !includes_lower {
+            return Ok(None);
+        }
+        let element = match kind {
+            Kind::Range(element) => *element,
+            other => other,
+        };
+        let bound = |value: &Option<Stored>| match value {
+            Some(value) => self.decode(element, value),
+            None => Ok(self.0.qnil().as_value()),
+        };
+        let excludes_end = upper.is_some() && !includes_upper;
+        let range = self.0.range_new(bound(lower)?, bound(upper)?, excludes_end);
+        Ok(range.ok().map(|range| range.as_value()))
     }
 
     fn decimal(&self, text: &str) -> Result<Option<Value>, Error> {
@@ -101,159 +238,5 @@ fn boolean(ruby: &Ruby, text: &str) -> Option<Value> {
         "t" | "true" | "TRUE" | "1" => Some(ruby.qtrue().as_value()),
         "f" | "false" | "FALSE" | "0" => Some(ruby.qfalse().as_value()),
         _ => None,
-    }
-}
-
-fn stored(ruby: &Ruby, value: &Stored) -> Value {
-    match value {
-        Stored::Null => ruby.qnil().as_value(),
-        Stored::Bool(value) => ruby.into_value(*value),
-        Stored::Integer(number) => ruby.into_value(*number),
-        Stored::Float(number) => ruby.float_from_f64(*number).as_value(),
-        Stored::Text(text) => ruby.str_new(text).as_value(),
-        Stored::Blob(bytes) => env::binary(bytes),
-    }
-}
-
-/// A Ruby value as a bind.
-pub(crate) fn bind(ruby: &Ruby, value: Value) -> Result<Stored, Error> {
-    if value.is_nil() {
-        return Ok(Stored::Null);
-    }
-    if let Some(number) = magnus::Integer::from_value(value) {
-        return number.to_i64().map(Stored::Integer);
-    }
-    if let Some(number) = magnus::Float::from_value(value) {
-        return Ok(Stored::Float(number.to_f64()));
-    }
-    if let Some(text) = RString::from_value(value) {
-        return string(ruby, text);
-    }
-    if value.is_kind_of(ruby.class_true_class()) || value.is_kind_of(ruby.class_false_class()) {
-        return Ok(Stored::Bool(value.to_bool()));
-    }
-    if let Some(symbol) = magnus::Symbol::from_value(value) {
-        return Ok(Stored::Text(symbol.name()?.into_owned()));
-    }
-    let message = format!(
-        "{} cannot be bound: give nil, true, false, a number or a String",
-        value.class()
-    );
-    Err(Error::new(ruby.exception_type_error(), message))
-}
-
-fn string(ruby: &Ruby, text: RString) -> Result<Stored, Error> {
-    if text.enc_get() == ruby.ascii8bit_encindex() {
-        return Ok(Stored::Blob(env::bytes(text).to_vec()));
-    }
-    text.to_string().map(Stored::Text)
-}
-
-/// Calendar arithmetic on the text forms that databases use.
-mod civil {
-    pub(super) struct Moment {
-        pub(super) seconds: i64,
-        pub(super) nanoseconds: u32,
-    }
-
-    /// `2026-01-31`
-    pub(super) fn date(text: &str) -> Option<(i64, u8, u8)> {
-        let mut parts = text.splitn(3, '-');
-        let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
-        if year.len() != 4 || month.len() != 2 || day.len() != 2 {
-            return None;
-        }
-        let (year, month, day) = (digits(year)?, digits(month)?, digits(day)?);
-        let valid = (1..=12).contains(&month) && (1..=days_of(year, month)).contains(&day);
-        valid.then_some((year, month as u8, day as u8))
-    }
-
-    /// `2026-01-31 23:59:59`, with `T` for the blank, a fraction, and `Z` or an offset; UTC without one.
-    pub(super) fn moment(text: &str) -> Option<Moment> {
-        let day = text.get(..10)?;
-        let (year, month, day) = date(day)?;
-        let rest = match text.as_bytes().get(10) {
-            None => "00:00:00",
-            Some(b' ' | b'T') => text.get(11..)?,
-            Some(_) => return None,
-        };
-        let (clock, offset) = split_offset(rest)?;
-        let (clock, fraction) = clock.split_once('.').unwrap_or((clock, "0"));
-        let mut parts = clock.split(':').map(digits);
-        let (hour, minute) = (parts.next()??, parts.next()??);
-        let second = parts.next().unwrap_or(Some(0))?;
-        if parts.next().is_some() || hour > 23 || minute > 59 || second > 60 {
-            return None;
-        }
-        let seconds = days(year, i64::from(month), i64::from(day)) * 86_400
-            + hour * 3600
-            + minute * 60
-            + second
-            - offset;
-        Some(Moment {
-            seconds,
-            nanoseconds: nanoseconds(fraction)?,
-        })
-    }
-
-    fn split_offset(text: &str) -> Option<(&str, i64)> {
-        if let Some(clock) = text.strip_suffix('Z').or_else(|| text.strip_suffix(" UTC")) {
-            return Some((clock, 0));
-        }
-        let Some(at) = text.rfind(['+', '-']) else {
-            return Some((text, 0));
-        };
-        let (clock, offset) = text.split_at(at);
-        let sign = if offset.starts_with('-') { -1 } else { 1 };
-        let compact: String = offset[1..]
-            .chars()
-            .filter(|character| *character != ':')
-            .collect();
-        let (hours, minutes) = compact.split_at_checked(2)?;
-        let minutes = if minutes.is_empty() {
-            0
-        } else {
-            digits(minutes)?
-        };
-        Some((
-            clock.trim_end(),
-            sign * (digits(hours)? * 3600 + minutes * 60),
-        ))
-    }
-
-    fn nanoseconds(fraction: &str) -> Option<u32> {
-        let kept = fraction.get(..fraction.len().min(9))?;
-        let number = u32::try_from(digits(kept)?).ok()?;
-        Some(number * 10u32.pow(9 - kept.len() as u32))
-    }
-
-    fn digits(text: &str) -> Option<i64> {
-        let all =
-            !text.is_empty() && text.len() <= 9 && text.bytes().all(|byte| byte.is_ascii_digit());
-        all.then(|| text.parse().ok()).flatten()
-    }
-
-    fn days_of(year: i64, month: i64) -> i64 {
-        match month {
-            2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
-            2 => 28,
-            4 | 6 | 9 | 11 => 30,
-            _ => 31,
-        }
-    }
-
-    /// Days from 1970-01-01 to a date of the proleptic Gregorian calendar.
-    fn days(year: i64, month: i64, day: i64) -> i64 {
-        // The year begins in March here, so that the leap day is its last.
-        let (year, month) = if month <= 2 {
-            (year - 1, month + 9)
-        } else {
-            (year, month - 3)
-        };
-        let era = year.div_euclid(400);
-        let year_of_era = year.rem_euclid(400);
-        let day_of_year = (153 * month + 2) / 5 + day - 1;
-        era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year
-            - 719_468
     }
 }

@@ -42,6 +42,12 @@ pub enum Error {
 pub enum DatabaseErrorKind {
     /// The database could not be opened or reached.
     Connection,
+    /// Nobody listens at the server's address.
+    Refused,
+    /// The server does not let this user in.
+    Authentication,
+    /// The connection broke while the statement ran: whether it took effect is unknown.
+    ConnectionLost,
     /// No connection became free in time.
     PoolTimeout,
     /// The statement was refused: syntax, unknown table, wrong type.
@@ -58,6 +64,12 @@ pub enum DatabaseErrorKind {
     Constraint,
     /// The database was locked by someone else for longer than the limit.
     Busy,
+    /// A lock was not given within the database's own limit for locks.
+    LockTimeout,
+    /// Two transactions waited for each other, and this one was chosen to give way.
+    Deadlock,
+    /// The transaction cannot be ordered among the concurrent ones.
+    Serialization,
     /// The query ran longer than its limit and was stopped.
     QueryTimeout,
     /// The query was stopped on request.
@@ -77,8 +89,12 @@ pub struct DatabaseError {
     pub message: String,
     /// The statement, if the failure belongs to one. Binds are never part of it.
     pub sql: Option<String>,
-    /// The database's own numeric code (SQLite: the extended result code).
-    pub code: Option<i32>,
+    /// The database's own code.
+    pub code: Option<ErrorCode>,
+    /// What the database adds to its message (PostgreSQL's DETAIL).
+    pub detail: Option<String>,
+    /// What the database recommends (PostgreSQL's HINT).
+    pub hint: Option<String>,
     /// The violated constraint (`users.email`, or a constraint's name), where the database names it.
     pub constraint: Option<String>,
 }
@@ -92,9 +108,20 @@ impl DatabaseError {
             message: message.into(),
             sql: None,
             code: None,
+            detail: None,
+            hint: None,
             constraint: None,
         }
     }
+}
+
+/// A database's own code for a failure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ErrorCode {
+    /// A number: SQLite's extended result code, MySQL's error number.
+    Number(i32),
+    /// PostgreSQL's SQLSTATE.
+    State(String),
 }
 
 impl From<DatabaseError> for Error {

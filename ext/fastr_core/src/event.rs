@@ -4,12 +4,13 @@
 //! a result it completes with [`Error::Lost`], so that nobody waits for ever. Rust only ever holds ids; which fiber
 //! or block an id means is known to the Ruby side.
 
+use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::db::{Rows, TransactionId, Written};
+use crate::db::{Feed, Notification, RowStream, Rows, TransactionId, Written};
 use crate::error::Error;
 use crate::http::multipart::Part;
 use crate::http::request::Request;
@@ -61,6 +62,12 @@ pub enum Outcome {
     Written(Written),
     /// A transaction was opened.
     Transaction(TransactionId),
+    /// A statement's rows, to be taken in batches; each batch arrives as `Rows`, the end as `Done`.
+    Stream(RowStream),
+    /// A subscription; each notification arrives as `Notified`, the end as `Done`.
+    Subscription(Arc<Feed<Notification>>),
+    /// One notification.
+    Notified(Notification),
 }
 
 /// Where a completion goes.
@@ -70,6 +77,17 @@ enum Target {
     Queue(Arc<EventQueue>),
     /// To one thread that sleeps without the GVL.
     Waiter(Arc<Waiter>),
+    /// To the core itself.
+    Call(Callback),
+}
+
+/// What the core does with a result that is its own.
+struct Callback(Box<dyn FnOnce(Result<Outcome, Error>) + Send>);
+
+impl fmt::Debug for Callback {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Callback")
+    }
 }
 
 /// The one-shot right to complete one operation.
@@ -98,6 +116,15 @@ impl Completer {
             id,
             operations: None,
             target: Some(Target::Waiter(waiter)),
+        }
+    }
+
+    /// Completes a part of the core: `callback` is called on whatever thread has the result, and must be quick.
+    pub(crate) fn call(callback: impl FnOnce(Result<Outcome, Error>) + Send + 'static) -> Self {
+        Self {
+            id: CompletionId(0),
+            operations: None,
+            target: Some(Target::Call(Callback(Box::new(callback)))),
         }
     }
 
@@ -130,6 +157,7 @@ impl Completer {
         match target {
             Target::Queue(queue) => queue.push(Event::Completion(self.id, result)),
             Target::Waiter(waiter) => waiter.complete(result),
+            Target::Call(Callback(callback)) => callback(result),
         }
     }
 }

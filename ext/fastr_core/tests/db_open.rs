@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use db_support::*;
 use fastr_core::Error;
 use fastr_core::db::{BeginOptions, Database, DatabaseOptions, Query};
-use fastr_core::error::DatabaseErrorKind;
+use fastr_core::error::{DatabaseErrorKind, ErrorCode};
 
 #[test]
 fn many_handles_open_one_new_file_together() {
@@ -18,7 +18,7 @@ fn many_handles_open_one_new_file_together() {
         for thread in 0..8 {
             let url = &url;
             scope.spawn(move || {
-                let database = Database::open(url, DatabaseOptions::default()).unwrap();
+                let database = Database::open(url, DatabaseOptions::default(), reactor()).unwrap();
                 let read = start(&database, Query::new("select count(*) from sqlite_schema"));
                 written(&database, &*format!("create table t{thread} (n)"));
                 read.result().unwrap();
@@ -134,7 +134,7 @@ fn a_database_that_cannot_be_opened_names_the_file_and_the_reason() {
         ),
         (format!("sqlite:{}", garbage.display()), "not a database"),
     ] {
-        let database = Database::open(&url, DatabaseOptions::default()).unwrap();
+        let database = Database::open(&url, DatabaseOptions::default(), reactor()).unwrap();
         for sql in ["select 1", "create table t (n)"] {
             let failed = error(&database, sql);
             assert_kind(&failed, DatabaseErrorKind::Connection, reason);
@@ -145,7 +145,11 @@ fn a_database_that_cannot_be_opened_names_the_file_and_the_reason() {
             );
         }
     }
-    let unknown = Database::open("postgres://localhost/x", DatabaseOptions::default());
+    let unknown = Database::open(
+        "postgres://localhost/x",
+        DatabaseOptions::default(),
+        reactor(),
+    );
     assert!(
         matches!(unknown, Err(Error::Database(error)) if error.kind == DatabaseErrorKind::Connection)
     );
@@ -155,7 +159,12 @@ fn a_database_that_cannot_be_opened_names_the_file_and_the_reason() {
 fn a_database_that_appears_later_is_found() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("later/test.db");
-    let database = Database::open(&path.display().to_string(), DatabaseOptions::default()).unwrap();
+    let database = Database::open(
+        &path.display().to_string(),
+        DatabaseOptions::default(),
+        reactor(),
+    )
+    .unwrap();
     assert_eq!(
         error(&database, "select 1").kind,
         DatabaseErrorKind::Connection
@@ -169,7 +178,7 @@ fn a_read_only_database_reads_and_refuses_to_write() {
     let database = file();
     written(&database, "create table t (n)");
     let url = format!("{}?mode=ro", database.url());
-    let read_only = Database::open(&url, DatabaseOptions::default()).unwrap();
+    let read_only = Database::open(&url, DatabaseOptions::default(), reactor()).unwrap();
     assert_eq!(integer(&read_only, "select count(*) from t"), 0);
     let refused = error(&read_only, "insert into t values (1)");
     assert_kind(&refused, DatabaseErrorKind::Query, "readonly");
@@ -178,7 +187,7 @@ fn a_read_only_database_reads_and_refuses_to_write() {
 #[test]
 fn closing_answers_what_waits_and_stops_what_runs() {
     let database = file_with(DatabaseOptions {
-        readers: 1,
+        size: Some(1),
         ..DatabaseOptions::default()
     });
     let transaction = begin(&database);
@@ -226,7 +235,7 @@ fn a_full_disk_is_an_error_and_the_connection_survives() {
     rows(&database, "pragma max_page_count = 20");
     let full = error(&database, "insert into t values (randomblob(1000000))");
     assert_kind(&full, DatabaseErrorKind::Query, "full");
-    assert_eq!(full.code, Some(13));
+    assert_eq!(full.code, Some(ErrorCode::Number(13)));
     written(&database, "insert into t values (randomblob(10))");
     assert_eq!(integer(&database, "select count(*) from t"), 1);
 }

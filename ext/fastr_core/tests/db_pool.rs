@@ -12,7 +12,7 @@ use fastr_core::error::DatabaseErrorKind;
 
 fn readers(readers: usize) -> DatabaseOptions {
     DatabaseOptions {
-        readers,
+        size: Some(readers),
         ..DatabaseOptions::default()
     }
 }

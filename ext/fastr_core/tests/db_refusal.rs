@@ -5,7 +5,7 @@ mod db_support;
 
 use db_support::*;
 use fastr_core::db::{Query, Value};
-use fastr_core::error::DatabaseErrorKind;
+use fastr_core::error::{DatabaseErrorKind, ErrorCode};
 
 #[test]
 fn a_second_statement_is_refused_and_nothing_of_it_runs() {
@@ -114,7 +114,7 @@ fn constraints_become_kinds_with_their_names() {
     let fails = |sql: &str, kind, code, constraint: Option<&str>| {
         let error = error(&database, sql);
         assert_eq!(error.kind, kind, "{}", error.message);
-        assert_eq!(error.code, Some(code));
+        assert_eq!(error.code, Some(ErrorCode::Number(code)));
         assert_eq!(error.constraint.as_deref(), constraint);
         assert_eq!(error.sql.as_deref(), Some(sql));
     };

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use db_support::*;
 use fastr_core::Outcome;
 use fastr_core::db::{BeginOptions, Database, DatabaseOptions, Query, TransactionMode, Value};
-use fastr_core::error::DatabaseErrorKind;
+use fastr_core::error::{DatabaseErrorKind, ErrorCode};
 
 fn with_table() -> TestDatabase {
     let database = file();
@@ -274,7 +274,7 @@ fn a_deferred_transaction_that_upgrades_too_late_is_busy_with_code_517() {
         Query::new("insert into t values (2)").within(transaction),
     );
     assert_kind(&late, DatabaseErrorKind::Busy, "another process wrote");
-    assert_eq!(late.code, Some(517));
+    assert_eq!(late.code, Some(ErrorCode::Number(517)));
     assert!(since.elapsed() < Duration::from_secs(1));
     roll_back(&database, transaction);
     written(&database, "insert into t values (2)");

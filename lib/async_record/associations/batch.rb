@@ -7,26 +7,6 @@
 
 module AsyncRecord
   module Associations
-    # Rows whose values were not asked for yet, and the batch that takes their place when they are.
-    class Lot
-      # @return [AsyncRecord::Rows]
-      attr_reader :rows
-      # @return [Batch, nil] once one of the rows was asked for
-      attr_reader :batch
-
-      def initialize(rows, model, start)
-        @rows = rows
-        @model = model
-        @start = start
-        @batch = nil
-      end
-
-      # @return [Batch]
-      def make_batch
-        @batch = Batch.new(@rows, @model, @start)
-      end
-    end
-
     # The keys of records that came from one result.
     class Batch
       # Records that are helped by one query.
@@ -38,7 +18,17 @@ module AsyncRecord
       Found = Struct.new(:lists, :asked, :state)
       private_constant :Found
 
+      # The result itself remembers its batches, so that reading records costs nothing for them.
+      #
       # @param rows [AsyncRecord::Rows]
+      # @return [Batch, nil] the one with this row; nil if the row is alone
+      def self.of(rows, model, index)
+        return if rows.size < 2
+
+        batches = rows.instance_variable_get(:@batches) || rows.instance_variable_set(:@batches, {})
+        batches[index / SIZE] ||= new(rows, model, index - (index % SIZE))
+      end
+
       # @param start [Integer] the first row
       def initialize(rows, model, start)
         names = model.association_keys & rows.columns

@@ -120,12 +120,14 @@ module AsyncRecord
       #
       # @yieldparam record [Base]
       # @return [Base, Array<Base>]
-      def build(attributes = {})
-        record = @association.build(attributes)
+      def new(attributes = {}, **pairs)
+        return attributes.map { |one| new(one) } if attributes.is_a?(Array)
+
+        record = super
         yield record if block_given?
         record
       end
-      alias new build
+      alias build new
 
       # Adds records, and saves them if the owner is saved.
       #
@@ -191,14 +193,14 @@ module AsyncRecord
       # Of what is loaded; else of the rows, without loading.
       #
       # @return [Array<Hash>]
-      def as_json(*arguments)
-        loaded? ? @association.target.map { |record| record.as_json(*arguments) } : super
+      def as_json(*state, **options)
+        loaded? ? @association.target.map { |record| record.as_json(*state, **options) } : super
       end
 
       # (see #as_json)
       # @return [String, Pending]
       def to_json_bytes(**options, &block)
-        loaded? ? perform(block) { JSON.generate(as_json(options)) } : super
+        loaded? ? perform(block) { JSON.generate(as_json(**options)) } : super
       end
 
       protected

@@ -56,13 +56,11 @@ module AsyncRecord
 
       # @return [Base] new, not saved
       def build(attributes = {})
-        attributes.is_a?(Array) ? attributes.map { |one| build(one) } : klass.new(attributes).tap { |one| add(one) }
+        klass.new(attributes).tap { |record| add(record) }
       end
 
       # @return [Base] created
       def create(attributes = {}, save: :save)
-        return attributes.map { |one| create(one, save: save) } if attributes.is_a?(Array)
-
         refuse_new_owner
         record = klass.new(attributes)
         store(record, save)
@@ -237,7 +235,7 @@ module AsyncRecord
       end
 
       def rows(records)
-        narrowed.where(klass.primary_key => records.map(&:id))
+        narrowed.where(klass.keys_condition(records.map(&:id)))
       end
 
       def found(records)

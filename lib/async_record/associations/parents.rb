@@ -8,28 +8,18 @@ module AsyncRecord
   module Associations
     # Counters and timestamps of parents.
     module Parents
-      # Sets `updated_at`, and the given columns, to now; also of the records that this one touches.
-      #
-      # @return [true, Pending]
-      def touch(*names, using: nil, &block)
-        return super unless self.class.touches_parents?
-
-        in_style(block, using) do
-          super(*names)
-          telling_parents { |reflection| touch_parent(reflection, self[reflection.foreign_key]) }
-        end
-      end
-
       # @api private
       # The row's counter was changed.
-      def counted(column, by)
-        return unless has_attribute?(column)
-
-        write_attribute(column, (self[column] || 0) + by)
-        changes_hash.delete(column)
+      def counter_moved(column, by)
+        settle(column => (self[column] || 0) + by) if has_attribute?(column)
       end
 
       private
+
+      # What is touched touches its parents.
+      def touch_now(*)
+        super && telling_parents { |reflection| touch_parent(reflection, self[reflection.foreign_key]) }
+      end
 
       def tell_parents_of_creation
         telling_parents do |reflection|
@@ -72,7 +62,7 @@ module AsyncRecord
         return if column.nil? || key.nil?
 
         rows_of_parent(reflection, key).increment(column => by)
-        loaded_parent(reflection, key)&.counted(column, by)
+        loaded_parent(reflection, key)&.counter_moved(column, by)
       end
 
       def touch_parent(reflection, key)

@@ -79,12 +79,12 @@ module AsyncRecord
 
       # @return [String] the column of the declaring model's table
       def owner_key
-        @owner_key ||= belongs_to? ? foreign_key : (options[:primary_key] || owner.primary_key).to_s.freeze
+        @owner_key ||= belongs_to? ? foreign_key : (options[:primary_key] || owner.single_key(to_s)).to_s.freeze
       end
 
       # @return [String] the column of the other model's table
       def target_key
-        @target_key ||= belongs_to? ? (options[:primary_key] || klass.primary_key).to_s.freeze : foreign_key
+        @target_key ||= belongs_to? ? (options[:primary_key] || klass.single_key(to_s)).to_s.freeze : foreign_key
       end
 
       # @return [Reflection, nil] the association of the other model that leads back

@@ -16,12 +16,12 @@ module AsyncRecord
 
       private
 
-      def store(validate)
+      def store(validate, context = nil, touch: true)
         return super unless more_to_save?
         return true if saving?
-        return false if validate && !validate_now
+        return false if validate && !validate_now(context)
 
-        saving { together(pending_associations?) { super(false) } }
+        saving { together(pending_associations?) { super(false, touch: touch) } }
       end
 
       def saving

@@ -9,37 +9,35 @@ module AsyncRecord
     # Work that is done once at a time.
     module Sharing
       LOCK = Mutex.new
+      # Whose work it is, and what the others wait for.
+      Gate = Struct.new(:fiber, :queue)
       @running = {}
-      private_constant :LOCK
+      private_constant :LOCK, :Gate
 
       class << self
         # Does the work, or waits while someone else does it. The caller looks afterwards whether it has what it needs.
+        # Work that comes back to itself (from a callback) does not wait for itself.
         #
         # @param source [Object] what the work belongs to
         # @param name [Symbol]
         # @yield the work
         # @return [void]
-        def run(source, name, database)
+        def run(source, name, database, &work)
           key = [source.__id__, name, Context[database].__id__]
-          gate = enter(key)
-          return gate.pop if gate
+          gate = Gate.new(Fiber.current, Thread::Queue.new)
+          other = LOCK.synchronize { @running[key] || (@running[key] = gate) && nil }
+          return lead(key, gate, &work) unless other
 
-          begin
-            yield
-          ensure
-            LOCK.synchronize { @running.delete(key) }.close
-          end
+          other.fiber.equal?(gate.fiber) ? yield : other.queue.pop
         end
 
         private
 
-        # @return [Thread::Queue, nil] that ends when the other's work does; nil for who has to work
-        def enter(key)
-          LOCK.synchronize do
-            running = @running[key]
-            @running[key] = Thread::Queue.new unless running
-            running
-          end
+        def lead(key, gate)
+          yield
+        ensure
+          LOCK.synchronize { @running.delete(key) }
+          gate.queue.close
         end
       end
     end

@@ -13,8 +13,8 @@ module AsyncRecord
         case value
         when String, Integer then equality(name, value)
         when nil then @buffer << column(name) << " IS NULL"
-        when Array then list(name, value)
-        when Range then range(name, value)
+        when Array then holds?(name, :array) ? arrays(name, value) : list(name, value)
+        when Range then holds?(name, :range) ? equality(name, value) : range(name, value)
         when Relation then subquery_list(name, value)
         when Sql
           @buffer << column(name) << " = "
@@ -23,11 +23,29 @@ module AsyncRecord
         end
       end
 
+      # Writes a column, an operator and a value.
+      # @return [void]
+      def edge(name, operator, value)
+        @buffer << column(name) << operator
+        bind(comparable(name, value))
+      end
+
       private
 
       def equality(name, value)
         @buffer << column(name) << " = "
         bind(comparable(name, value))
+      end
+
+      # A column of arrays is compared with an array; with several of them if their elements are arrays.
+      def arrays(name, value)
+        return equality(name, value) unless value.first.is_a?(Array)
+
+        parenthesized { join(value, " OR ") { |one| equality(name, one) } }
+      end
+
+      def holds?(name, kind)
+        @table && @table[name]&.kind == kind
       end
 
       def comparable(name, value)
@@ -93,18 +111,18 @@ module AsyncRecord
         @buffer << ")"
       end
 
-      def edge(name, operator, value)
-        @buffer << column(name) << operator
-        bind(comparable(name, value))
-      end
-
       def infinite?(edge)
         edge.is_a?(Float) && edge.infinite?
       end
 
       def subquery_list(name, relation)
         @buffer << column(name) << " IN "
-        parenthesized { subquery(relation, [relation.model.primary_key]) }
+        parenthesized { subquery(relation, default_key(relation)) }
+      end
+
+      # @return [Array<String>, nil] what a subquery selects that does not say
+      def default_key(relation)
+        [relation.model.single_key("a subquery")] unless relation.selections
       end
     end
     private_constant :Comparisons

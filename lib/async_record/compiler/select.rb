@@ -18,7 +18,7 @@ module AsyncRecord
       def write(columns = nil)
         plan_joins
         @compiler << "SELECT "
-        @compiler << "DISTINCT " if @relation.distinct?
+        distinct
         list(@relation.selections || columns)
         body
       end
@@ -37,7 +37,7 @@ module AsyncRecord
       # @return [Compiler]
       def body
         @compiler << " FROM "
-        @compiler.source
+        source
         @joins&.write
         conditions(" WHERE ", @relation.conditions)
         group
@@ -57,6 +57,31 @@ module AsyncRecord
       end
 
       private
+
+      def distinct
+        return unless @relation.distinct?
+
+        columns = @relation.distinct_columns
+        return @compiler << "DISTINCT " unless columns
+
+        unless @compiler.dialect.distinct_on?
+          raise NotSupported, "DISTINCT ON is PostgreSQL's alone; group by the columns, or ask with a window " \
+                                    "function in AsyncRecord.sql"
+        end
+        @compiler << "DISTINCT ON ("
+        @compiler.join(columns, ", ") { |column| @compiler.expression(column) }
+        @compiler << ") "
+      end
+
+      # A subquery takes the table's name, so that everything else stays as it is.
+      def source
+        inner = @relation.source
+        return @compiler.source unless inner
+
+        @compiler.parenthesized { inner.is_a?(Sql) ? @compiler.expression(inner) : @compiler.subquery(inner) }
+        @compiler << " AS "
+        @compiler.source
+      end
 
       def list(columns)
         return @compiler.all_columns if columns.nil? || columns.empty?

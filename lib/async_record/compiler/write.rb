@@ -24,7 +24,7 @@ module AsyncRecord
         @compiler << "INSERT INTO "
         @compiler.source
         columns.empty? ? @compiler << @dialect.default_values : values(columns, rows)
-        @compiler << upsert_clause(upsert, columns) if upsert
+        upsert_clause(upsert, columns) if upsert
         returning(returning)
       end
 
@@ -54,10 +54,11 @@ module AsyncRecord
 
       private
 
-      # The name alone, after the check that the table has it.
+      # The name alone, after the check that the table has it; of an alias, the column's.
       def bare(column)
         @compiler.column(column)
-        @dialect.quote(column)
+        table = @model.table
+        @dialect.quote((table && table[column]&.name) || column)
       end
 
       def values(columns, rows)
@@ -75,25 +76,47 @@ module AsyncRecord
 
       def upsert_clause(upsert, columns)
         conflict = upsert.fetch(:conflict).map { |column| bare(column) }
-        updates = upsert[:updates]&.map { |column| bare(column) }
+        updates = upsert[:updates]
         conflict = columns.first(1).map { |column| bare(column) } if conflict.empty? && !@dialect.conflict_target?
-        @dialect.upsert_clause(conflict, updates)
+        if updates.is_a?(Sql)
+          @compiler << @dialect.upsert_head(conflict)
+          @compiler.expression(updates)
+        else
+          @compiler << @dialect.upsert_clause(conflict, updates&.map { |column| bare(column) })
+        end
       end
 
       # A limited, ordered, joined or grouped relation is narrowed by key, since UPDATE and DELETE know no such clauses.
       def restrict(relation)
         return Select.new(@compiler, relation).conditions(" WHERE ", relation.conditions) unless relation.complex?
 
-        @compiler << " WHERE " << @compiler.column(@model.primary_key) << " IN "
-        @compiler.parenthesized { @compiler.subquery(relation, [@model.primary_key]) }
+        keys = @model.key_columns
+        @compiler << " WHERE "
+        key_list(keys)
+        @compiler << " IN "
+        @compiler.parenthesized { keys_of(relation.reselect(*keys)) }
+      end
+
+      def key_list(keys)
+        return @compiler << @compiler.column(keys.first) if keys.one?
+
+        @compiler.parenthesized { @compiler.join(keys, ", ") { |key| @compiler << @compiler.column(key) } }
+      end
+
+      # MySQL does not read the table that it changes, except by way of a derived one.
+      def keys_of(relation)
+        return @compiler.subquery(relation) if @dialect.reads_its_target?
+
+        @compiler << "SELECT * FROM "
+        @compiler.parenthesized { @compiler.subquery(relation) }
+        @compiler << " AS narrowed"
       end
 
       def returning(columns)
-        return @compiler unless columns && @dialect.returning?
+        return @compiler unless columns
 
-        @compiler << " RETURNING "
-        @compiler.join(columns, ", ") { |column| @compiler << (column.is_a?(Sql) ? column.text : bare(column)) }
-        @compiler
+        list = columns.map { |column| column.is_a?(Sql) ? column.text : bare(column) }.join(", ")
+        @compiler << @dialect.returning_clause(list)
       end
     end
   end

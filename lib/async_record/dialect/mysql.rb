@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Owns the differences of MySQL and MariaDB: backticks, ON DUPLICATE KEY, no RETURNING, no NULLS FIRST.
+# Owns the differences of MySQL and MariaDB: backticks, ON DUPLICATE KEY, RETURNING on MariaDB only, no NULLS FIRST.
 
 module AsyncRecord
   class Dialect
@@ -12,10 +12,19 @@ module AsyncRecord
         bigint: "BIGINT", float: "DOUBLE", decimal: "DECIMAL", boolean: "TINYINT(1)", date: "DATE",
         datetime: "DATETIME(6)", time: "TIME", json: "JSON", blob: "LONGBLOB", binary: "LONGBLOB"
       }.freeze
+      # Only MariaDB reads what stands in /*M! */, only MySQL what stands in /*!50700 */. MariaDB keeps JSON as text with a
+      # check; it gives defaults as SQL, MySQL as bare text.
       COLUMNS = <<~SQL.tr("\n", " ").strip.freeze
-        SELECT column_name AS name, column_type AS type, is_nullable = 'NO' AS `notnull`,
-        column_default AS dflt_value, column_key = 'PRI' AS pk FROM information_schema.columns
-        WHERE table_schema = database() AND table_name = ? ORDER BY ordinal_position
+        SELECT c.column_name AS name, c.column_type AS type, c.is_nullable = 'NO' AS `notnull`,
+        /*M! c.column_default */ /*!50700 IF(c.extra LIKE '%DEFAULT_GENERATED%', NULL, QUOTE(c.column_default)) */
+        AS dflt_value,
+        /*M! IF(EXISTS (SELECT 1 FROM information_schema.check_constraints k WHERE
+        k.constraint_schema = c.table_schema AND k.table_name = c.table_name AND
+        k.check_clause = CONCAT('json_valid(`', c.column_name, '`)')), 'json', NULL) AS kind_type, */
+        c.column_type AS stored_type, coalesce((SELECT s.seq_in_index FROM information_schema.statistics s
+        WHERE s.table_schema = c.table_schema AND s.table_name = c.table_name AND s.index_name = 'PRIMARY' AND
+        s.column_name = c.column_name), 0) AS pk FROM information_schema.columns c
+        WHERE c.table_schema = database() AND c.table_name = ? ORDER BY c.ordinal_position
       SQL
       private_constant :NO_LIMIT, :TYPES, :COLUMNS
 
@@ -57,9 +66,37 @@ module AsyncRecord
         "#{column} IS NULL #{nulls == :first ? 'DESC' : 'ASC'}, #{term}"
       end
 
-      # (see Dialect#returning?)
+      # MariaDB knows it, MySQL does not.
       def returning?
         false
+      end
+
+      # MariaDB reads what is in this comment, MySQL does not. A name that would end the comment is not for it.
+      def returning_clause(list)
+        list.include?("*/") ? "" : " /*M!100500 RETURNING #{list} */"
+      end
+
+      # (see Dialect#reads_its_target?)
+      def reads_its_target?
+        false
+      end
+
+      # `LOCK IN SHARE MODE` is what both understand; with more to say, each has its own words.
+      def lock_clause(lock)
+        unless %w[UPDATE SHARE].include?(lock.strength)
+          raise NotSupported, "FOR #{lock.strength} is PostgreSQL's alone; MySQL has lock (FOR UPDATE) and " \
+                                    "lock(:share)"
+        end
+        return super unless lock.strength == "SHARE" && lock.tables.empty?
+        return " LOCK IN SHARE MODE" unless lock.wait
+
+        " /*!80000 FOR SHARE #{lock.wait} */ /*M! LOCK IN SHARE MODE #{lock.wait} */"
+      end
+
+      # @return [Array(String, Array)] a statement with the columns of every unique index: its name, a column's
+      def unique_indexes_query(table)
+        ["SELECT index_name AS name, column_name AS `column` FROM information_schema.statistics WHERE table_schema = " \
+         "database() AND table_name = ? AND non_unique = 0 ORDER BY index_name, seq_in_index", [table.to_s]]
       end
 
       # (see Dialect#conflict_target?)
@@ -72,6 +109,11 @@ module AsyncRecord
         sets = (updates || []).map { |column| "#{column} = VALUES(#{column})" }
         sets = conflict.first(1).map { |column| "#{column} = #{column}" } if sets.empty?
         " ON DUPLICATE KEY UPDATE #{sets.join(', ')}"
+      end
+
+      # (see Dialect#upsert_head)
+      def upsert_head(_conflict)
+        " ON DUPLICATE KEY UPDATE "
       end
 
       # (see Dialect#default_values)
@@ -102,6 +144,11 @@ module AsyncRecord
       # (see SQLite#types)
       def types
         TYPES
+      end
+
+      # (see SQLite#uuid)
+      def uuid
+        Sql.new("uuid()")
       end
     end
   end

@@ -11,10 +11,13 @@ module AsyncRecord
         integer: "integer", bigint: "bigint", float: "double precision", decimal: "numeric", boolean: "boolean",
         date: "date", datetime: "timestamptz", time: "time", json: "jsonb", blob: "bytea", binary: "bytea"
       }.freeze
+      # A domain is what lies beneath it, an enum is text. An int2vector counts from 0, an array made of text from 1.
       COLUMNS = <<~SQL.tr("\n", " ").strip.freeze
         SELECT a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type, a.attnotnull AS "notnull",
-        pg_get_expr(d.adbin, d.adrelid) AS dflt_value, coalesce(array_position(i.indkey::int[], a.attnum::int), 0) AS pk
-        FROM pg_attribute a LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+        CASE t.typtype WHEN 'd' THEN format_type(t.typbasetype, t.typtypmod) WHEN 'e' THEN 'enum' END AS kind_type,
+        pg_get_expr(d.adbin, d.adrelid) AS dflt_value,
+        coalesce(array_position(string_to_array(i.indkey::text, ' ')::int[], a.attnum::int), 0) AS pk
+        FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
         LEFT JOIN pg_index i ON i.indrelid = a.attrelid AND i.indisprimary
         WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
       SQL
@@ -40,9 +43,23 @@ module AsyncRecord
         true
       end
 
+      # Arrays, ranges and spans of time are values of their own here.
+      def bind(value)
+        case value
+        when Array then value.map { |element| bind(element) }
+        when Range, Interval then value
+        else super
+        end
+      end
+
       # One array bind fits every length.
       def pad(values)
         values
+      end
+
+      # (see Dialect#distinct_on?)
+      def distinct_on?
+        true
       end
 
       # (see SQLite#columns_query)
@@ -58,6 +75,11 @@ module AsyncRecord
       # (see SQLite#types)
       def types
         TYPES
+      end
+
+      # (see SQLite#uuid)
+      def uuid
+        Sql.new("gen_random_uuid()")
       end
     end
   end

@@ -16,7 +16,11 @@ module AsyncRecord
       COLUMNS = <<~SQL.tr("\n", " ").strip.freeze
         SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid
       SQL
-      private_constant :TIME_FORMAT, :TYPES, :COLUMNS
+      UUID = <<~SQL.tr("\n", " ").strip.freeze
+        lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-' ||
+        substr('89ab', 1 + (abs(random()) % 4), 1) || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))
+      SQL
+      private_constant :TIME_FORMAT, :TYPES, :COLUMNS, :UUID
 
       # (see Dialect#name)
       def name
@@ -39,7 +43,7 @@ module AsyncRecord
       end
 
       # One writer at a time: there is no row to lock.
-      def lock_clause(_mode)
+      def lock_clause(_lock)
         ""
       end
 
@@ -61,6 +65,19 @@ module AsyncRecord
       # @return [Hash{Symbol => String}]
       def types
         TYPES
+      end
+
+      # (see Dialect#bind)
+      # @raise [RangeError] for a number beyond 64 bits
+      def bind(value)
+        return super unless value.is_a?(Integer) && value.bit_length > 63
+
+        raise RangeError, "#{value} does not fit SQLite's signed 64 bits; store it as text or as a decimal"
+      end
+
+      # @return [Sql] makes a random UUID
+      def uuid
+        Sql.new(UUID)
       end
 
       private

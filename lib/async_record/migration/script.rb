@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
-# Owns the files of migrations: VERSION_name.rb with a class, or VERSION_name.up.sql with an optional .down.sql, or a
-# plain VERSION_name.sql. Knows a file's version, its checksum, and how to make a migration of it.
+# Owns the files of migrations: VERSION_name.rb with a class, or VERSION_name.up.sql with an optional .down.sql, or one
+# VERSION_name.sql, whose way down follows a line `-- down`. Knows a file's version, its checksum, and how to make a
+# migration of it.
 
 require "digest"
 
@@ -56,22 +57,18 @@ module AsyncRecord
         Inflector.camelize(name)
       end
 
-      # @return [#run] the migration
+      # @return [String] for messages
+      def to_s
+        "#{version} #{title}"
+      end
+
+      # @return [Class] the migration
       # @raise [MigrationError]
-      def build(database, out: nil)
-        migration_class.new(database, out: out)
-      end
-
-      # @return [Boolean]
-      def transaction?
-        migration_class.transaction?
-      end
-
-      private
-
       def migration_class
         @migration_class ||= @kind == "sql" ? sql_class : ruby_class
       end
+
+      private
 
       # The file's constants live in a module of their own, so that it can be read again and hides nothing.
       def ruby_class
@@ -84,16 +81,20 @@ module AsyncRecord
       end
 
       def sql_class
-        up = File.read(path, encoding: "UTF-8")
+        up, down = Sources.halves(File.read(path, encoding: "UTF-8"))
         down_path = path.sub(/(?:\.up)?\.sql\z/, ".down.sql")
-        down = File.read(down_path, encoding: "UTF-8") if down_path != path && File.exist?(down_path)
-        title = File.basename(path)
+        down ||= File.read(down_path, encoding: "UTF-8") if File.exist?(down_path)
+        written_class(up, down, File.basename(path))
+      end
+
+      def written_class(up, down, file)
         Class.new(Migration) do
+          no_transaction! unless Sources.transaction?(up)
           define_method(:up) { execute(up) }
           define_method(:down) do
-            raise IrreversibleMigration, "#{title} has no .down.sql beside it" unless down
+            next execute(down) if down
 
-            execute(down)
+            raise IrreversibleMigration, "#{file} has no way down: no line `-- down`, no .down.sql beside it"
           end
         end
       end

@@ -164,20 +164,24 @@ module AsyncRecord
         Condition::Existence.new(model, model.reflection(name))
       end
 
-      # A Hash may name associations: a record, a list of records, a relation, or a Hash about the other table.
-      def resolve_associations(pairs)
-        return pairs if model.reflections.empty? || pairs.none? { |name, value| association_value?(name, value) }
+      # A Hash may name associations, with a record, a list of records, a relation, or a Hash about the other table,
+      # which may do the same.
+      def resolve_associations(pairs, model = self.model)
+        return pairs if model.reflections.empty? || pairs.none? { |name, _| association_named?(model, name) }
 
-        pairs.to_h { |name, value| association_value?(name, value) ? associated_pair(name, value) : [name, value] }
+        pairs.to_h do |name, value|
+          association_named?(model, name) ? associated_pair(model.reflection(name), name, value) : [name, value]
+        end
       end
 
-      def association_value?(name, value)
-        model.association?(name) && !value.is_a?(Hash) && !(model.known_table && model.known_table[name])
+      def association_named?(model, name)
+        model.association?(name) && !(model.known_table && model.known_table[name])
       end
 
       # `where(user: user)` compares the keys.
-      def associated_pair(name, value)
-        reflection = model.reflection(name)
+      def associated_pair(reflection, name, value)
+        return [name, resolve_associations(value, reflection.klass)] if value.is_a?(Hash)
+
         if reflection.through? || (value.nil? && !reflection.belongs_to?)
           raise ArgumentError, "where(#{name}: …) compares keys, and #{reflection} has none here; " \
                                "say where.missing(:#{name}), where.associated(:#{name}) or joins(:#{name})"

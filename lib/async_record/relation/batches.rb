@@ -1,7 +1,9 @@
 # frozen_string_literal: true
 
-# Owns the walk over large tables in batches by primary key: each batch is a query of its own, no transaction stays
-# open, and rows inserted meanwhile do not shift the walk. It waits between batches, so it runs in a fiber or a thread.
+# Owns the walk over large tables in batches: each batch is a query of its own, no transaction stays open, and rows
+# inserted meanwhile do not shift the walk, because it goes on after the last key it has seen. It goes by the primary
+# key, of one column or several, or by a cursor of other columns. It waits between batches, so it runs in a fiber or a
+# thread.
 
 module AsyncRecord
   class Relation
@@ -9,25 +11,33 @@ module AsyncRecord
     module Batches
       # @example
       #   User.where(active: true).find_each(batch: 500) { |user| user.touch }
-      # @param batch [Integer] records per query
+      #   Event.find_each(cursor: :happened_at, order: :desc) { |event| … }
+      # @param batch [Integer] records per query; also `batch_size:`
+      # @param start [Object, nil] the key to begin with
+      # @param finish [Object, nil] the key to end with
+      # @param order [Symbol] :asc or :desc
+      # @param cursor [Symbol, Array<Symbol>, nil] columns to walk by instead of the key, none of which may be NULL
       # @yieldparam record [Base]
       # @return [self, Enumerator]
-      def find_each(batch: 1000, start: nil, finish: nil, &block)
-        return to_enum(:find_each, batch: batch, start: start, finish: finish) unless block
+      def find_each(**options, &block)
+        return to_enum(:find_each, **options) unless block
 
-        find_in_batches(batch: batch, start: start, finish: finish) { |records| records.each(&block) }
+        find_in_batches(**options) { |records| records.each(&block) }
       end
 
       # @yieldparam records [Array<Base>]
-      # @return [self, Enumerator]
-      def find_in_batches(batch: 1000, start: nil, finish: nil)
-        return to_enum(:find_in_batches, batch: batch, start: start, finish: finish) unless block_given?
+      # @return [self, Enumerator] see {#find_each}
+      def find_in_batches(batch: 1000, batch_size: batch, start: nil, finish: nil, order: :asc, cursor: nil)
+        unless block_given?
+          return to_enum(:find_in_batches, batch: batch_size, start: start, finish: finish, order: order,
+                                           cursor: cursor)
+        end
 
-        key = model.primary_key
-        walk(batch, start, finish) do |relation|
+        terms = walk_terms(cursor, order)
+        walk(terms, batch_size, start, finish) do |relation|
           records = relation.to_a
           yield records unless records.empty?
-          records.size < batch ? nil : records.last[key]
+          records.size < batch_size ? nil : terms.map { |column, _| records.last[column] }
         end
       end
 
@@ -35,36 +45,58 @@ module AsyncRecord
       #
       # @yieldparam relation [Relation] that covers one batch
       # @return [self, Enumerator]
-      def in_batches(of: 1000, start: nil, finish: nil)
-        return to_enum(:in_batches, of: of, start: start, finish: finish) unless block_given?
+      def in_batches(of: 1000, start: nil, finish: nil, order: :asc)
+        return to_enum(:in_batches, of: of, start: start, finish: finish, order: order) unless block_given?
 
-        walk(of, start, finish) do |relation|
+        walk(walk_terms(nil, order), of, start, finish) do |relation|
           keys = relation.ids
-          yield keyed(keys) unless keys.empty?
-          keys.size < of ? nil : keys.last
+          yield without_order.where(model.keys_condition(keys)) unless keys.empty?
+          keys.size < of ? nil : Array(keys.last)
         end
       end
 
       private
 
-      # @yieldreturn [Object, nil] the key to go on after; nil ends the walk
-      def walk(size, start, finish)
+      # @yieldreturn [Array, nil] the values to go on after; nil ends the walk
+      def walk(terms, size, start, finish)
         raise ArgumentError, "a batch has at least one record" unless size.positive?
-        raise ArgumentError, "batches go by primary key; take the limit and offset away" if limit_value || offset_value
+        raise ArgumentError, "batches go by key; take the limit and offset away" if limit_value || offset_value
 
-        key = model.primary_key
-        base = reorder(key).limit(size).where(key => start..finish).waiting
+        base = reorder(terms.to_h).limit(size).waiting
+        base = base.beyond(terms, start) unless start.nil?
+        base = base.beyond(backwards(terms), finish) unless finish.nil?
         last = yield base
-        last = yield base.where("#{qualified_key} > ?", last) until last.nil?
+        last = yield base.beyond(terms, last, inclusive: false) until last.nil?
         self
       end
 
-      def qualified_key
-        database.dialect.qualify(model.table_name, model.primary_key)
+      # The key comes last, so that no two rows are equal.
+      def walk_terms(cursor, order)
+        direction = direction(order)
+        keys = model.key_columns
+        columns = Array(cursor).map { |column| column_name(column, "find_each").to_s }
+        columns.each { |column| refuse_null(column) unless keys.include?(column) }
+        (columns + keys).uniq.map { |column| [column, direction] }
       end
 
-      def keyed(keys)
-        without_order.where(model.primary_key => keys)
+      def refuse_null(column)
+        return unless model.table && model.table[column]&.null?
+
+        raise ArgumentError, "#{model.table_name}.#{column} may be NULL: the walk would miss rows; " \
+                             "walk by another column, or by the key"
+      end
+
+      def backwards(terms)
+        terms.map { |column, direction| [column, direction == :asc ? :desc : :asc] }
+      end
+
+      protected
+
+      # The rows from a key on; of a composite one the first values are enough.
+      def beyond(terms, values, inclusive: true)
+        values = Array(values)
+        with(:@conditions,
+             [*conditions, Condition::Beyond.new(terms.first(values.size), values, inclusive: inclusive)].freeze)
       end
     end
     private_constant :Batches

@@ -29,22 +29,22 @@ module AsyncRecord
 
       # @return [Numeric, Hash, Pending] 0 for no rows
       def sum(column, &block)
-        perform(block) { @none ? zero(0) : aggregate("SUM", column) { |value| value || 0 } }
+        perform(block) { @none ? zero(0) : aggregate("SUM", column, ->(value, of) { total(value, of) }) }
       end
 
-      # @return [Float, BigDecimal, nil, Hash, Pending]
+      # @return [BigDecimal, Float, nil, Hash, Pending] a Float only for columns of floats
       def average(column, &block)
-        perform(block) { @none ? zero(nil) : aggregate("AVG", column, cast: false) }
+        perform(block) { @none ? zero(nil) : aggregate("AVG", column, ->(value, of) { mean(value, of) }) }
       end
 
       # @return [Object, nil, Hash, Pending]
       def minimum(column, &block)
-        perform(block) { @none ? zero(nil) : aggregate("MIN", column) }
+        perform(block) { @none ? zero(nil) : aggregate("MIN", column, ->(value, of) { loaded_value(value, of) }) }
       end
 
       # @return [Object, nil, Hash, Pending]
       def maximum(column, &block)
-        perform(block) { @none ? zero(nil) : aggregate("MAX", column) }
+        perform(block) { @none ? zero(nil) : aggregate("MAX", column, ->(value, of) { loaded_value(value, of) }) }
       end
 
       # Reads columns without making records.
@@ -70,14 +70,14 @@ module AsyncRecord
 
       # @return [Array, Pending] the primary keys
       def ids(&block)
-        pluck(model.primary_key, &block)
+        pluck(*model.key_columns, &block)
       end
 
       # @example
       #   User.exists?(name: "ann")
       # @return [Boolean, Pending] whether any row matches
       def exists?(condition = nil, *binds, **named, &block)
-        condition = { model.primary_key => condition } unless queryable?(condition)
+        condition = model.key_condition(condition) unless queryable?(condition)
         where(condition, *binds, **named).any?(&block)
       end
 
@@ -95,6 +95,20 @@ module AsyncRecord
         perform(block) { !present_now? }
       end
 
+      # @return [Boolean, Pending] whether more than one row matches
+      def many?(&block)
+        perform(block) { rows_up_to(2) > 1 }
+      end
+
+      # With arguments Array's meaning, over the loaded records.
+      #
+      # @return [Boolean, Pending] whether exactly one row matches
+      def one?(*pattern, &block)
+        return to_a.one?(*pattern) unless pattern.empty?
+
+        perform(block) { rows_up_to(2) == 1 }
+      end
+
       # With arguments Array's meaning, over the loaded records.
       #
       # @return [Boolean, Pending]
@@ -105,13 +119,33 @@ module AsyncRecord
       protected
 
       def plucked(names, block = nil)
-        with(:@selections, names.freeze).fetch_values(block, names.one?)
+        with(:@selections, names.freeze).fetch_values(block, names)
       end
 
-      def fetch_values(block, single)
+      def fetch_values(block, names)
         fetch(block) do |rows|
-          single ? rows.values_at_column(0) : Array.new(rows.size) { |index| rows.row(index) }
+          kinds = loading_kinds(names)
+          if names.one?
+            values = rows.values_at_column(0)
+            kinds ? values.map { |value| Type.load(kinds.first, value) } : values
+          else
+            Array.new(rows.size) { |index| loaded_row(rows.row(index), kinds) }
+          end
         end
+      end
+
+      # @return [Array, nil] the kinds of what the driver cannot read as the model wants it; nil if there is nothing
+      def loading_kinds(names)
+        return if model.retyped.empty?
+
+        kinds = names.map { |name| name.is_a?(Sql) ? nil : model.retyped[model.table[name]&.name] }
+        kinds if kinds.any?
+      end
+
+      def loaded_row(values, kinds)
+        return values unless kinds
+
+        values.zip(kinds).map { |value, kind| kind ? Type.load(kind, value) : value }
       end
 
       def without_order
@@ -125,10 +159,14 @@ module AsyncRecord
       private
 
       def present_now?
-        return false if @none
+        rows_up_to(1).positive?
+      end
 
-        relation = limit_value ? self : limit(1)
-        !run(relation.without_order.select_with(->(sql) { sql << "1" })).size.zero?
+      def rows_up_to(count)
+        return 0 if @none
+
+        relation = limit_value ? self : limit(count)
+        run(relation.without_order.select_with(->(sql) { sql << "1" })).size
       end
 
       def queryable?(condition)
@@ -141,7 +179,9 @@ module AsyncRecord
 
       def counted(column)
         column = column_name(column, "count") if column
-        return count_subquery(column) if limit_value || offset_value || (distinct? && column.nil?)
+        if groups.empty? && (limit_value || offset_value || (distinct? && column.nil?) || distinct_columns)
+          return count_subquery(column)
+        end
 
         grouped_or_single(->(sql) { write_count(sql, column) }, nil)
       end
@@ -159,29 +199,40 @@ module AsyncRecord
         outer = compiler
         inner = column && selections.nil? ? select(column) : self
         outer << "SELECT COUNT(*) FROM ("
-        outer.subquery(inner, distinct? ? nil : [model.primary_key])
+        outer.subquery(inner, distinct? || inner.selections ? nil : [Sql.new("1")])
         outer << ") AS counted"
         run(outer.statement).row(0).first
       end
 
-      def aggregate(function, column, cast: true, &convert)
+      # @yieldparam value [Object] what the database computed
+      # @yieldparam of [Column, nil] the column it was computed of
+      def aggregate(function, column, convert)
         column = column_name(column, function.downcase)
-        kind = cast && column_kind(column)
         write = lambda do |sql|
           sql << function << (distinct? ? "(DISTINCT " : "(")
           sql.expression(column)
           sql << ")"
         end
-        grouped_or_single(write, ->(value) { convert_value(kind, value, convert) })
+        of = column.is_a?(Sql) ? nil : model.table && model.table[column]
+        grouped_or_single(write, ->(value) { convert.call(value, of) })
       end
 
-      def convert_value(kind, value, convert)
-        value = Type.cast(kind, value) if kind
-        convert ? convert.call(value) : value
+      # Databases sum whole numbers to decimals and decimals to floats; what was exact stays so.
+      def total(value, of)
+        return value || 0 unless of && value
+
+        value = Type.cast(of.stored_kind, value)
+        value.is_a?(BigDecimal) && of.scale && value.finite? ? value.round(of.scale) : value
       end
 
-      def column_kind(column)
-        column.is_a?(Sql) ? nil : model.table && model.table[column]&.kind
+      def mean(value, of)
+        return value unless of && value
+
+        Type.cast(of.stored_kind == :float ? :float : :decimal, value)
+      end
+
+      def loaded_value(value, of)
+        of ? Type.load(of.kind, Type.cast(of.stored_kind, value)) : value
       end
 
       def grouped_or_single(write, convert)
@@ -196,8 +247,10 @@ module AsyncRecord
       def grouped(write, convert)
         width = groups.size
         rows = run(select_with(->(sql) { write_groups(sql, write) }))
+        kinds = loading_kinds(groups)
         Array.new(rows.size) do |index|
           *key, value = rows.row(index)
+          key = loaded_row(key, kinds)
           [width == 1 ? key.first : key, convert ? convert.call(value) : value]
         end.to_h
       end

@@ -6,6 +6,9 @@ module AsyncRecord
   class Relation
     # Joins relations of one model.
     module Combining
+      NAMED = /\A\w+(?:\.\w+)?\z/
+      private_constant :NAMED
+
       # Either these conditions or the other relation's.
       #
       # @param other [Relation] of the same model, equal in all but its conditions
@@ -28,11 +31,13 @@ module AsyncRecord
         with(:@conditions, (@conditions + other.conditions).freeze)
       end
 
-      # Everything the other relation says, on top of what this one says.
+      # Everything the other relation says, on top of what this one says. Its conditions on a column replace this one's.
       #
-      # @param other [Relation] of the same model
+      # @param other [Relation, Hash] of the same model; a Hash is taken as conditions
       # @return [Relation]
       def merge(other)
+        return rewhere(other) if other.is_a?(Hash)
+
         other.merged_into(self)
       end
 
@@ -40,7 +45,7 @@ module AsyncRecord
 
       # What the other relation needs to know for `or` and `and`.
       def shape
-        [@model, @limit_value, @offset_value, @groups, @havings, @join_sources]
+        [@model, @limit_value, @offset_value, @groups, @havings, @join_sources, @source]
       end
 
       def with_conditions_of(other)
@@ -48,12 +53,14 @@ module AsyncRecord
       end
 
       def merged_into(base)
+        base = base.without_conditions(where: conditions.filter_map(&:column_name).grep(NAMED))
         merged = { :@conditions => conditions, :@havings => havings, :@groups => groups,
                    :@join_sources => join_sources }
         result = merged.reduce(base) { |relation, (name, added)| relation.append(name, added) }
         replaced = { :@orders => orders.empty? ? nil : orders, :@selections => selections, :@limit_value => limit_value,
                      :@offset_value => offset_value, :@lock_mode => lock_mode, :@transaction => transaction,
-                     :@distinct => distinct? || nil, :@none => @none || nil, :@strict => @strict || nil,
+                     :@distinct => @distinct || nil, :@source => source, :@none => @none || nil,
+                     :@strict => @strict || nil,
                      :@preloads => preloads && Tree.merge(base.preloads || Tree::EMPTY, preloads) }
         replaced.compact.reduce(result) { |relation, (name, value)| relation.with(name, value) }
       end

@@ -71,6 +71,12 @@ module AsyncRecord
 
       # @return [AsyncRecord::Rows, Array, String]
       def run(statement, shape = :rows)
+        return AsyncRecord.using_primary { submit(statement, shape) } if @primary
+
+        submit(statement, shape)
+      end
+
+      def submit(statement, shape)
         database.await(statement.sql, statement.binds, shape: shape, transaction: @transaction, timeout: @timeout_value)
       end
 

@@ -30,12 +30,14 @@ module AsyncRecord
       # @example
       #   User.find(1)
       #   User.find(1) { |user, error| … }
-      #   User.find([1, 2])
+      #   User.find([1, 2])                # or find(1, 2)
+      #   OrderLine.find([7, 1])           # a composite key
       # @param key [Object, Array] a String is cast by the column's type
       # @return [Base, Array<Base>, Pending]
       # @raise [RecordNotFound]
-      def find(key, &block)
-        return find_many(key, block) if key.is_a?(Array)
+      def find(key, *more, &block)
+        return find_many([key, *more], block) unless more.empty?
+        return find_many(key, block) if key.is_a?(Array) && !composite_key?(key)
 
         perform(block) { find_one(key) || (block ? nil : not_found(key)) }
       end
@@ -85,6 +87,29 @@ module AsyncRecord
         perform(block) { (limit_value ? last_of_loaded(nil) : last_by_query(nil)) || not_found }
       end
 
+      # @return [Base, Pending] the only record that matches
+      # @raise [RecordNotFound, SoleRecordExceeded]
+      def sole(&block)
+        perform(block) do
+          found = limit(2).waiting.to_a
+          raise SoleRecordExceeded, "more than one #{model.name || model.table_name} matches" if found.size > 1
+
+          found.first || not_found
+        end
+      end
+
+      # @return [Base, Pending] {#sole} under a condition
+      def find_sole_by(condition = nil, *binds, **named, &block)
+        where(condition, *binds, **named).sole(&block)
+      end
+
+      # @return [Base] new, with what the relation's conditions say; for an owner, if the relation came from one
+      def new(attributes = {}, **pairs)
+        attributes = assignments.merge(stringified(attributes.to_h.merge(pairs)))
+        @origin ? @origin.build(attributes) : model.new(attributes)
+      end
+      alias build new
+
       # Finds the record with these attributes or creates it. Two callers at once may both create; a unique index turns
       # the second into an error, which this method answers by finding the first one's record.
       #
@@ -100,26 +125,38 @@ module AsyncRecord
         perform(block) { found_or_created(attributes, extra, :create!) }
       end
 
-      # @return [Base, Pending] found, or new and not saved
-      def find_or_initialize_by(attributes, extra = {}, &block)
-        perform(block) { where(attributes).waiting.take || build(attributes.merge(extra)) }
-      end
-
-      # @return [Base] new, not saved; for an owner, if the relation came from one
-      def build(attributes = {})
-        @origin ? @origin.build(attributes) : model.new(attributes)
-      end
-      alias new build
-
-      # @return [Base, Pending] created with the attributes
-      def create(attributes = {}, &block)
-        perform(block) { create_record(attributes, :save) }
+      # Creates the record, or finds the one that a unique index has already. What is rarely there is best created
+      # first: no moment passes between looking and creating.
+      #
+      # @return [Base, Pending]
+      def create_or_find_by(attributes, extra = {}, &block)
+        perform(block) { created_or_found(attributes, extra, :create) }
       end
 
       # @return [Base, Pending]
       # @raise [RecordInvalid]
-      def create!(attributes = {}, &block)
-        perform(block) { create_record(attributes, :save!) }
+      def create_or_find_by!(attributes, extra = {}, &block)
+        perform(block) { created_or_found(attributes, extra, :create!) }
+      end
+
+      # @return [Base, Pending] found, or new and not saved
+      def find_or_initialize_by(attributes, extra = {}, &block)
+        perform(block) { where(attributes).waiting.take || new(attributes.merge(extra)) }
+      end
+
+      # Creates a record with these attributes and what the relation's conditions say; of a list, one for each.
+      #
+      # @return [Base, Array<Base>, Pending]
+      def create(attributes = {}, **pairs, &block)
+        attributes = attributes.to_h.merge(pairs) unless attributes.is_a?(Array)
+        perform(block) { created(attributes, :save) }
+      end
+
+      # @return [Base, Array<Base>, Pending]
+      # @raise [RecordInvalid]
+      def create!(attributes = {}, **pairs, &block)
+        attributes = attributes.to_h.merge(pairs) unless attributes.is_a?(Array)
+        perform(block) { created(attributes, :save!) }
       end
 
       protected
@@ -135,7 +172,7 @@ module AsyncRecord
       end
 
       def ordered
-        orders.empty? ? order(model.primary_key) : self
+        orders.empty? ? order(*model.key_columns) : self
       end
 
       private
@@ -145,7 +182,7 @@ module AsyncRecord
 
         key = model.cast_key(key)
         fast = bare? && !huge?(key) && model.find_statement
-        return where(model.primary_key => key).limited(nil) unless fast
+        return where(model.key_condition(key)).limited(nil) unless fast
 
         model.instantiate_all(run(Statement.new(fast, [database.dialect.bind(key), 1]))).first
       end
@@ -156,7 +193,7 @@ module AsyncRecord
 
       def find_many(keys, block)
         perform(block) do
-          found = where(model.primary_key => keys).waiting.to_a.to_h { |record| [record.id, record] }
+          found = where(model.keys_condition(keys)).waiting.to_a.to_h { |record| [record.id, record] }
           keys.map { |key| found[model.cast_key(key)] || not_found(key) }
         end
       end
@@ -171,17 +208,48 @@ module AsyncRecord
         count ? records.last(count) : records.last
       end
 
+      # A composite key is an Array itself.
+      def composite_key?(key)
+        model.key_columns.size > 1 && !key.first.is_a?(Array)
+      end
+
       def found_or_created(attributes, extra, create)
-        where(attributes).waiting.take || create_record(attributes.merge(extra), create == :create ? :save : :save!)
+        where(attributes).waiting.take || within_savepoint do
+          created(attributes.merge(extra), create == :create ? :save : :save!)
+        end
       rescue UniqueViolation
         where(attributes).waiting.take || raise
       end
 
-      def create_record(attributes, save)
-        return model.new(attributes).tap { |record| record.public_send(save, using: transaction) } unless @origin
+      def created_or_found(attributes, extra, create)
+        within_savepoint { created(attributes.merge(extra), create == :create ? :save : :save!) }
+      rescue UniqueViolation
+        where(attributes).waiting.take || raise
+      end
+
+      # An error ends a whole transaction in PostgreSQL, unless a savepoint stands before it.
+      def within_savepoint(&work)
+        open = @transaction || Context[database]
+        open ? open.savepoint(&work) : yield
+      end
+
+      def created(attributes, save)
+        return attributes.map { |one| created(one, save) } if attributes.is_a?(Array)
+
+        return new(attributes).tap { |record| record.public_send(save, using: transaction) } unless @origin
+
+        attributes = assignments.merge(stringified(attributes.to_h))
         return @origin.create(attributes, save: save) unless transaction
 
         Context.with(transaction.database, transaction) { @origin.create(attributes, save: save) }
+      end
+
+      def assignments
+        conditions.empty? ? {} : conditions.map(&:assignments).reduce(:merge)
+      end
+
+      def stringified(attributes)
+        attributes.transform_keys(&:to_s)
       end
 
       def not_found(key = nil)

@@ -28,35 +28,38 @@ module AsyncRecord
       end
 
       # The rows as a JSON array of objects. Rust makes the text: no Ruby object per row, decimals as strings, times in
-      # ISO 8601. What the relation preloads comes inside: lists as arrays, single records as an object or null.
+      # ISO 8601. What the model reads in its own way (an enum kept as a number, a type of the program's own) takes the
+      # way through Ruby instead. What the relation preloads comes inside: lists as arrays, single records as an object
+      # or null.
       #
       # @example
       #   render_json Post.order(:id).select(:id, :title).to_json_bytes
       #   Post.preload(:comments, user: :team).to_json_bytes
       #   Post.to_json_bytes(only: %i[id title], include: { comments: { only: :body, include: :author } })
       # @param options [Hash] `only:` or `except:` name columns; `include:` names associations, each with such options,
-      #   and counts instead of what is preloaded
+      #   and counts instead of what is preloaded; `methods:` adds what records answer
       # @return [String, Pending]
       # @raise [UnknownColumn, UnknownAssociation]
       def to_json_bytes(**options, &block)
         return answer("[]", block) if @none
-        return fetch(block, :json) { |json| json } if options.empty? && @preloads.nil?
+        return perform(block) { shaped_json(JsonShape.of(model, preloads: @preloads, **options)) } if shaped?(options)
+        return perform(block) { own_json } unless model.declared_kinds.empty?
 
-        perform(block) { shaped_json(options) }
+        fetch(block, :json) { |json| json }
       end
 
       # {#to_json_bytes}, for `JSON.generate` and friends; waits.
       # @return [String]
-      def to_json(*state)
-        waiting.to_json_bytes(**JsonShape.options_in(state))
+      def to_json(*state, **options)
+        waiting.to_json_bytes(**JsonShape.options_in(state, options))
       end
 
       # @return [Array<Hash>] the rows as Hashes; what is preloaded or included inside, then all as JSON has it; waits
-      def as_json(*arguments)
-        options = JsonShape.options_in(arguments)
-        return JSON.parse(waiting.to_json_bytes(**options)) unless options.empty? && @preloads.nil?
+      def as_json(*state, **options)
+        options = JsonShape.options_in(state, options)
+        return JSON.parse(waiting.to_json_bytes(**options)) if shaped?(options)
 
-        run(select_statement).to_a
+        @none ? [] : retyped_hashes(run(select_statement))
       end
 
       # @api private
@@ -88,23 +91,54 @@ module AsyncRecord
 
       protected
 
-      def json
+      def run_json
         run(select_statement, :json)
       end
 
-      def shaped_json(options)
-        shape = JsonShape.of(model, preloads: @preloads, **options)
+      private
+
+      def shaped?(options)
+        !(options.empty? && @preloads.nil?)
+      end
+
+      # Rust writes rows; what only Ruby can read, or answer, is written from records.
+      def shaped_json(shape)
+        return records_json(shape) unless shape.rows?(model)
         return flat_json(shape) if shape.plain? && selections.nil?
         return NestedJson.write(self, shape) unless @transaction
 
         Context.with(@transaction.database, @transaction) { NestedJson.write(self, shape) }
       end
 
-      private
+      def records_json(shape)
+        JSON.generate(waiting.preload(shape.tree).map { |record| record.shaped(shape) })
+      end
 
       def flat_json(shape)
-        relation = select(*(shape.only || (model.column_names - shape.except)))
-        relation.json
+        select(*(shape.only || (model.column_names - shape.except))).run_json
+      end
+
+      def own_json
+        return run_json if (names_shown & model.retyped.keys).empty?
+
+        rows = retyped_hashes(run(select_statement))
+        JSON.generate(rows.map { |row| row.transform_values { |value| Type.for_json(value) } })
+      end
+
+      def names_shown
+        selections ? selections.grep_v(Sql).map { |name| shown_name(name) } : model.table!.names
+      end
+
+      def shown_name(name)
+        name = name.first if name.is_a?(Array)
+        model.table && model.table[name]&.name
+      end
+
+      def retyped_hashes(rows)
+        retyped = model.retyped
+        rows.to_a.each do |row|
+          retyped.each { |name, kind| row[name] = Type.load(kind, row[name]) if row.key?(name) }
+        end
       end
 
       def inspected_sql

@@ -29,28 +29,53 @@ module AsyncRecord
         perform(block) { waiting.to_a.each { |record| record.destroy(using: transaction) } }
       end
 
-      # Adds to columns, in the database.
+      # Deletes the rows of a condition, without callbacks.
+      # @return [Integer, Pending]
+      def delete_by(condition = nil, *binds, **named, &block)
+        where(condition, *binds, **named).delete_all(&block)
+      end
+
+      # Deletes the records of a condition, with callbacks.
+      # @return [Array<Base>, Pending]
+      def destroy_by(condition = nil, *binds, **named, &block)
+        where(condition, *binds, **named).destroy_all(&block)
+      end
+
+      # Adds to columns, in the database: two who add at once lose nothing.
       #
       # @example
-      #   Post.where(id: 1).increment(views: 1)
+      #   Post.where(id: 1).update_counters(views: 1, likes: -1)
       # @param amounts [Hash{Symbol, String => Numeric}]
+      # @param touch [Boolean] whether `updated_at` is set too
       # @return [Integer, Pending]
-      def increment(amounts, &block)
-        changes = amounts.to_h do |column, amount|
-          name = database.dialect.quote(column_name(column, "increment"))
+      def update_counters(amounts = {}, touch: false, **more, &block)
+        changes = amounts.merge(more).to_h do |column, amount|
+          raise ArgumentError, "#{column} can grow by a number, not by #{amount.inspect}" unless amount.is_a?(Numeric)
+
+          name = column_name(column, "update_counters")
+          name = database.dialect.quote(model.table && model.table[name]&.name || name)
           [column, Sql.new("COALESCE(#{name}, 0) + ?", [amount])]
         end
-        update_all(changes, &block)
+        update_all(touch ? changes.merge(stamps_of(:update)) : changes, &block)
+      end
+      alias increment update_counters
+
+      # Sets `updated_at`, and the given columns, to now.
+      # @return [Integer, Pending]
+      def touch_all(*names, time: nil, &block)
+        time ||= Time.now
+        update_all(stamps_of(:update, time).merge(names.to_h { |name| [name.to_s, time] }), &block)
       end
 
       # Inserts rows and skips those that a unique index refuses.
       #
       # @param rows [Array<Hash>] all with the same columns
       # @param unique_by [Symbol, Array, nil] the columns of the unique index meant; nil for any
-      # @param returning [Symbol, Array, nil] columns to return
-      # @return [Integer, Array, Pending] how many rows are new; with `returning:` a value or an Array per new row
+      # @param returning [Symbol, Array, nil] columns to return; not on MySQL, but on MariaDB
+      # @return [Integer, Array, Pending] how many rows are new (MySQL counts the skipped ones too); with `returning:` a
+      #   value or an Array per new row
       def insert_all(rows, unique_by: nil, returning: nil, &block)
-        perform(block) { insert_rows(rows, { conflict: names_of(unique_by), updates: nil }, returning) }
+        perform(block) { insert_rows(rows, { conflict: names_of(unique_by), updates: nil }, returning, unique_by) }
       end
 
       # Inserts rows; a unique index that refuses one refuses all.
@@ -65,15 +90,22 @@ module AsyncRecord
       #
       # @example
       #   Post.upsert_all([{ slug: "a", title: "A" }], unique_by: :slug, returning: :id)
+      #   Hit.upsert_all(rows, unique_by: :path, update_only: AsyncRecord.sql("count = hits.count + 1"))
       # @param unique_by [Symbol, Array, nil] the columns of the unique index; nil is the primary key
-      # @param update [Array, nil] columns to overwrite; nil means all given ones
+      # @param update_only [Symbol, Array, Sql, nil] columns to overwrite, or SQL; nil means all given ones
       # @return [Integer, Array, Pending] see {#insert_all}
-      def upsert_all(rows, unique_by: nil, update: nil, returning: nil, &block)
+      def upsert_all(rows, unique_by: nil, update: nil, update_only: update, returning: nil, &block)
         perform(block) do
-          conflict = names_of(unique_by || model.primary_key)
-          updates = update ? names_of(update) : updatable(rows, conflict)
-          insert_rows(rows, { conflict: conflict, updates: updates }, returning)
+          conflict = names_of(unique_by || model.key_columns)
+          updates = update_only ? written(update_only) : updatable(rows, conflict)
+          insert_rows(rows, { conflict: conflict, updates: updates }, returning, unique_by)
         end
+      end
+
+      # {#upsert_all} for one row.
+      # @return [Integer, Array, Pending]
+      def upsert(row, **options, &block)
+        upsert_all([row], **options, &block)
       end
 
       private
@@ -88,7 +120,15 @@ module AsyncRecord
       end
 
       def names_of(columns)
-        Array(columns).map { |column| column_name(column, "unique_by").to_s }
+        [*columns].map { |column| column_name(column, "unique_by").to_s }
+      end
+
+      def written(updates)
+        updates.is_a?(Sql) ? updates : names_of(updates)
+      end
+
+      def stamps_of(action, time = Time.now)
+        model.timestamp_columns(action).to_h { |name| [name, time] }
       end
 
       # The creation time stays; everything else that was given is overwritten.
@@ -97,16 +137,26 @@ module AsyncRecord
         columns - conflict - ["created_at"]
       end
 
-      def insert_rows(rows, upsert, returning)
-        return returning ? [] : 0 if rows.empty?
+      def insert_rows(rows, upsert, returning, unique_by = nil)
+        return returning ? [] : 0 if rows.empty? || @none
 
         columns = columns_of(stamped(rows.first))
+        check_server(columns, unique_by, returning)
         values = rows.map { |row| values_of(row, columns) }
         slices = values.each_slice([database.dialect.max_binds / [columns.size, 1].max, 1].max).to_a
         results = together(slices.size) do |tx|
           slices.map { |slice| insert_slice(columns, slice, upsert, returning, tx) }
         end
         returning ? results.flatten(1) : results.sum
+      end
+
+      # What only some servers of a kind can do is found out before anything is written.
+      def check_server(columns, unique_by, returning)
+        dialect = database.dialect
+        database.check_returning if returning && !dialect.returning?
+        return if unique_by.nil? || dialect.conflict_target?
+
+        database.check_unique_index(model.table!, names_of(unique_by), columns)
       end
 
       # What needs several statements happens entirely or not at all.
@@ -128,7 +178,10 @@ module AsyncRecord
 
       # What an expression or a RETURNING clause yields has lost its declared type in some databases.
       def cast_row(names, values)
-        names.zip(values).map { |name, value| Type.cast(model.table && model.table[name]&.kind, value) }
+        names.zip(values).map do |name, value|
+          column = model.table && model.table[name]
+          column ? Type.load(column.kind, Type.cast(column.stored_kind, value)) : value
+        end
       end
 
       def columns_of(row)

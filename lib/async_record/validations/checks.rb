@@ -1,48 +1,49 @@
 # frozen_string_literal: true
 
-# Owns the built-in checks. Each takes the record, the attribute, its value and the options, and adds messages.
+# Owns the built-in checks. Each takes the record, the attribute, its value and the options, and adds errors.
 
 require "bigdecimal"
+require_relative "numbers"
 
 module AsyncRecord
   module Validations
     # The checks behind `validates`.
     module Checks
       # The option a check takes when it is given a plain value: `length: 3..20`, `format: /…/`, `inclusion: %w[a b]`.
-      SHORT = { length: :in, format: :with, inclusion: :in, exclusion: :in }.freeze
+      SHORT = { length: :in, format: :with, inclusion: :in, exclusion: :in, acceptance: :accept }.freeze
+      COMPARED = %i[greater_than greater_than_or_equal_to less_than less_than_or_equal_to equal_to other_than].freeze
       OPTIONS = {
-        presence: [], absence: [], length: %i[minimum maximum is in], format: %i[with without],
-        inclusion: [:in], exclusion: [:in], uniqueness: %i[scope case_sensitive],
-        numericality: %i[only_integer greater_than greater_than_or_equal_to less_than less_than_or_equal_to equal_to
-                         other_than in odd even]
+        presence: [], absence: [], length: %i[minimum maximum is in within too_short too_long wrong_length],
+        format: %i[with without], inclusion: %i[in within], exclusion: %i[in within],
+        uniqueness: %i[scope case_sensitive conditions], confirmation: [:case_sensitive], acceptance: [:accept],
+        comparison: COMPARED, numericality: %i[only_integer in odd even] + COMPARED
       }.freeze
-      GENERAL = %i[message allow_nil allow_blank if unless on].freeze
-      COMPARISONS = {
-        greater_than: :>, greater_than_or_equal_to: :>=, less_than: :<, less_than_or_equal_to: :<=, equal_to: :==,
-        other_than: :!=
-      }.freeze
-      INTEGER = /\A[+-]?\d+\z/
-      NUMBER = /\A[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\z/
-      private_constant :SHORT, :OPTIONS, :GENERAL, :COMPARISONS, :INTEGER, :NUMBER
+      GENERAL = %i[message allow_nil allow_blank if unless on strict].freeze
+      ACCEPTED = ["1", true].freeze
+      private_constant :SHORT, :COMPARED, :OPTIONS, :GENERAL, :ACCEPTED
+
+      extend Numbers
 
       class << self
-        # @return [Method]
-        # @raise [ArgumentError] for a check that does not exist
+        # @return [Method, nil] nil for a check that is not built in
         def named(name)
-          return method(name) if OPTIONS.key?(name)
+          method(name) if OPTIONS.key?(name)
+        end
 
-          raise ArgumentError, "there is no check #{name.inspect}; there are #{OPTIONS.keys.join(', ')}"
+        # @return [Array<Symbol>]
+        def names
+          OPTIONS.keys
         end
 
         # @return [Hash] the options of one check
         # @raise [ArgumentError] for an option it does not take
         def options(name, given)
           given = {} if given == true
-          given = { SHORT.fetch(name) => given } unless given.is_a?(Hash)
+          given = { SHORT.fetch(name) { misused(name, given) } => given } unless given.is_a?(Hash)
           unknown = given.keys - OPTIONS.fetch(name) - GENERAL
           raise ArgumentError, "#{name} takes no #{unknown.first.inspect}" unless unknown.empty?
 
-          given
+          given.key?(:within) ? { in: given[:within], **given } : given
         end
 
         # @return [Boolean]
@@ -56,115 +57,111 @@ module AsyncRecord
         end
 
         def presence(record, attribute, value, options)
-          add(record, attribute, options, "can't be blank") if blank?(value)
+          add(record, attribute, options, :blank) if blank?(value)
         end
 
         def absence(record, attribute, value, options)
-          add(record, attribute, options, "must be blank") unless blank?(value)
+          add(record, attribute, options, :present) unless blank?(value)
         end
 
         def length(record, attribute, value, options)
-          size = value.nil? ? 0 : size_of(value)
-          minimum, maximum = length_limits(options)
+          size = size_of(value)
+          minimum, maximum = length_limits(record, options)
           exact = options[:is]
-          add(record, attribute, options, "is the wrong length (should be #{count(exact)})") if exact && size != exact
-          add(record, attribute, options, "is too short (minimum is #{count(minimum)})") if minimum && size < minimum
-          add(record, attribute, options, "is too long (maximum is #{count(maximum)})") if maximum && size > maximum
+          length_error(record, attribute, options, :wrong_length, exact) if exact && size != exact
+          length_error(record, attribute, options, :too_short, minimum) if minimum && size < minimum
+          length_error(record, attribute, options, :too_long, maximum) if maximum && size > maximum
         end
 
         def format(record, attribute, value, options)
+          with, without = options.values_at(:with, :without).map { |pattern| resolved(record, pattern) }
           text = value.to_s
-          good = options[:with].nil? || options[:with].match?(text)
-          bad = options[:without]&.match?(text)
-          add(record, attribute, options, "is invalid") if !good || bad
+          good = with.nil? || with.match?(text)
+          add(record, attribute, options, :invalid, value: value) if !good || without&.match?(text)
         end
 
         def inclusion(record, attribute, value, options)
-          add(record, attribute, options, "is not included in the list") unless member?(record, value, options)
+          add(record, attribute, options, :inclusion, value: value) unless member?(record, value, options)
         end
 
         def exclusion(record, attribute, value, options)
-          add(record, attribute, options, "is reserved") if member?(record, value, options)
+          add(record, attribute, options, :exclusion, value: value) if member?(record, value, options)
         end
 
-        def numericality(record, attribute, value, options)
-          number = number(value)
-          return add(record, attribute, options, "is not a number") if number.nil?
-          return add(record, attribute, options, "must be an integer") if options[:only_integer] && !whole?(value,
-                                                                                                            number)
+        # The second field, `password_confirmation`, is compared when it was given.
+        def confirmation(record, attribute, value, options)
+          given = record.public_send("#{attribute}_confirmation")
+          return if given.nil?
 
-          compare(record, attribute, number, options)
+          same = options[:case_sensitive] == false ? value.to_s.casecmp?(given.to_s) : value == given
+          name = ValidationErrors.human(attribute)
+          add(record, :"#{attribute}_confirmation", options, :confirmation, attribute: name) unless same
+        end
+
+        def acceptance(record, attribute, value, options)
+          accepted = options.key?(:accept) ? Array(options[:accept]) : ACCEPTED
+          add(record, attribute, options, :accepted) unless value.nil? || accepted.include?(value)
         end
 
         def uniqueness(record, attribute, value, options)
           relation = Relation.new(record.class).where(same_value(record, attribute, value, options))
           Array(options[:scope]).each { |name| relation = relation.where(name => record[name]) }
-          relation = relation.not(record.class.primary_key => record.id) unless record.new_record?
-          add(record, attribute, options, "has already been taken") if relation.any?
+          relation = narrowed(relation, record, options[:conditions])
+          relation = relation.not(record.class.key_condition(record.id)) unless record.new_record?
+          add(record, attribute, options, :taken, value: value) if relation.any?
         end
 
         private
 
-        def add(record, attribute, options, message)
-          record.errors.add(attribute, options[:message] || message)
+        def add(record, attribute, options, type, **details)
+          record.errors.add(attribute, type, message: options[:message], **details)
         end
 
-        def count(number)
-          "#{number} character#{'s' unless number == 1}"
+        def misused(name, given)
+          raise ArgumentError, "#{name}: takes true or its options, not #{given.inspect}"
+        end
+
+        def length_error(record, attribute, options, type, number)
+          message = options[type] || options[:message]
+          message ||= ValidationErrors::MESSAGES.fetch(type).sub("characters", "character") if number == 1
+          record.errors.add(attribute, type, message: message, count: number)
         end
 
         def size_of(value)
+          return 0 if value.nil?
+
           value.respond_to?(:length) ? value.length : value.to_s.length
         end
 
-        def length_limits(options)
+        def length_limits(record, options)
           range = options[:in]
-          return options.values_at(:minimum, :maximum) unless range
+          return options.values_at(:minimum, :maximum).map { |limit| resolved(record, limit) } unless range
 
           last = range.end && (range.exclude_end? ? range.end - 1 : range.end)
           [range.begin, last]
         end
 
+        # @return [Object] the value of an option that may be a Proc or a method's name
+        def resolved(record, option)
+          option.is_a?(Proc) || option.is_a?(Symbol) ? Questions.ask(record, option) : option
+        end
+
         def member?(record, value, options)
-          list = options.fetch(:in)
-          list = record.instance_exec(&list) if list.is_a?(Proc)
+          list = resolved(record, options.fetch(:in))
           list.is_a?(Range) ? list.cover?(value) : list.include?(value)
         end
 
-        def number(value)
-          case value
-          when Float then value.finite? ? value : nil
-          when Numeric then value
-          when String then NUMBER.match?(value) ? BigDecimal(value) : nil
-          end
-        end
+        def narrowed(relation, record, conditions)
+          return relation unless conditions
 
-        def whole?(value, number)
-          value.is_a?(String) ? INTEGER.match?(value) : number == number.to_i
-        end
-
-        def compare(record, attribute, number, options)
-          COMPARISONS.each do |name, operator|
-            limit = options[name]
-            limit = record.instance_exec(&limit) if limit.is_a?(Proc)
-            next if limit.nil? || number.public_send(operator, limit)
-
-            add(record, attribute, options, "must be #{name.to_s.tr('_', ' ')} #{limit}")
-          end
-          compare_kind(record, attribute, number, options)
-        end
-
-        def compare_kind(record, attribute, number, options)
-          add(record, attribute, options, "must be odd") if options[:odd] && number.to_i.even?
-          add(record, attribute, options, "must be even") if options[:even] && number.to_i.odd?
-          range = options[:in]
-          add(record, attribute, options, "must be in #{range}") if range && !range.cover?(number)
+          relation.instance_exec(*(conditions.arity.zero? ? [] : [record]), &conditions)
         end
 
         def same_value(record, attribute, value, options)
           return { attribute => value } unless options[:case_sensitive] == false && value
 
-          column = record.class.database.dialect.qualify(record.class.table_name, attribute)
+          model = record.class
+          column = model.database.dialect.qualify(model.table_name, model.table[attribute]&.name || attribute)
           Sql.new("LOWER(#{column}) = LOWER(?)", [value])
         end
       end

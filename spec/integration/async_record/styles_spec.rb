@@ -157,29 +157,24 @@ RSpec.describe AsyncRecord::Pending do
       eventually { database.stats[:busy].zero? }
     end
 
+    it "cancels everything when whoever waits is interrupted" do
+      slow = "(#{endless}) = 1"
+      promised = User.async.where(AsyncRecord.sql(slow)).to_a
+      expect do
+        Timeout.timeout(0.1) { AsyncRecord.gather(-> { User.where(AsyncRecord.sql(slow)).count }, promised, limit: 1) }
+      end.to raise_error(Timeout::Error)
+      eventually { database.stats[:busy].zero? }
+      expect { promised.await }.to raise_error(AsyncRecord::Cancelled)
+    end
+
+    it "has another name for what is no query" do
+      expect(Fastr.all(-> { 1 }, [-> { 2 }], limit: 1)).to eq([1, 2])
+      expect(Fastr.all(-> { raise "no" }, settle: true).first.message).to eq("no")
+    end
+
     it "collects errors when told to" do
       values = AsyncRecord.gather(-> { 1 }, -> { User.find(9) }, settle: true)
       expect([values.first, values.last.class]).to eq([1, AsyncRecord::RecordNotFound])
     end
-  end
-
-  it "tells subscribers about every statement" do
-    events = []
-    subscription = AsyncRecord.subscribe(:query) { |event| events << event }
-    User.where(id: 1..2).to_a
-    expect { database.query("nonsense") }.to raise_error(AsyncRecord::QueryError)
-    AsyncRecord.unsubscribe(subscription)
-    User.count
-    select, failed = events.last(2)
-    expect([select.binds, select.rows, select.failed?, failed.failed?]).to eq([[1, 2], 2, false, true])
-    expect(select.duration_ms).to be_between(0.001, 5000)
-    expect(select.sql).to start_with("SELECT")
-  end
-
-  it "does not let a subscriber break a query" do
-    subscription = AsyncRecord.subscribe(:query) { raise "mine" }
-    expect { expect(User.count).to eq(2) }.to output(/a subscriber raised RuntimeError: mine/).to_stderr
-  ensure
-    AsyncRecord.unsubscribe(subscription)
   end
 end

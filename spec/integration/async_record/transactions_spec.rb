@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
 RSpec.describe AsyncRecord::Transaction do
+  include Support::Dispatching
+
   let(:database) { sqlite_database(pool_timeout: 2) }
 
   before do
@@ -11,6 +13,11 @@ RSpec.describe AsyncRecord::Transaction do
 
   def transaction(**options, &block)
     AsyncRecord.transaction(database: database, **options, &block)
+  end
+
+  # The same file, with other options.
+  def open_again(**options)
+    AsyncRecord::Database.new(database.url, **options).tap { |other| sqlite_databases << other }
   end
 
   def balances
@@ -266,13 +273,147 @@ RSpec.describe AsyncRecord::Transaction do
   end
 
   it "is taken back by the driver when nothing is asked of it for long" do
-    hasty = AsyncRecord::Database.new(database.url, idle_in_transaction: 0.1)
-    sqlite_databases << hasty
+    hasty = open_again(idle_in_transaction: 0.1)
     tx = AsyncRecord.begin(database: hasty)
     tx.query("update accounts set balance = 0")
     sleep(0.4)
-    expect { tx.query("select 1") }.to raise_error(AsyncRecord::TransactionClosed)
+    expect { tx.query("select 1") }
+      .to raise_error(AsyncRecord::TransactionClosed, /no statement for 0\.1 s.*opened at #{__FILE__}:#{__LINE__ - 4}/)
     expect(balances).to eq([10, 0])
+  end
+
+  it "is reported with the line that opened it when nobody ends it, and its rollback hooks run" do
+    hasty = open_again(idle_in_transaction: 0.1)
+    told = Thread::Queue.new
+    expect do
+      AsyncRecord.begin(database: hasty).after_rollback { told << :undone }
+      expect(Timeout.timeout(5) { told.pop }).to eq(:undone)
+    end.to output(/no statement for 0\.1 s; it was opened at #{__FILE__}:#{__LINE__ - 2}$/).to_stderr
+    expect(balances).to eq([10, 0])
+  end
+
+  it "is not taken for idle while a statement of it runs" do
+    hasty = open_again(idle_in_transaction: 0.1)
+    endless = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 3000000) select count(*) from n"
+    expect do
+      AsyncRecord.transaction(database: hasty) { hasty.query(endless) }
+    end.not_to output.to_stderr
+  end
+
+  it "serves several fibers in the order in which they ask" do
+    seen = []
+    transaction do
+      AsyncRecord.gather(*Array.new(20) { |index| -> { Account.update_all(balance: index) && seen << index } })
+    end
+    expect(seen).to eq([*0...20])
+    expect(balances).to eq([19, 19])
+  end
+
+  it "keeps the savepoints of several fibers apart" do
+    transaction do
+      work = Array.new(6) do |index|
+        lambda do
+          transaction do
+            Account.where(id: 1).increment(balance: 1)
+            sleep(0.002)
+            raise AsyncRecord::Rollback if index.odd?
+          end
+        end
+      end
+      AsyncRecord.gather(*work)
+    end
+    expect(balances).to eq([13, 0])
+  end
+
+  it "keeps what a savepoint did that is left by throw" do
+    transaction do
+      catch(:out) { transaction { Account.update_all(balance: 4).then { throw :out } } }
+      transaction { Account.where(id: 1).increment(balance: 1) }
+    end
+    expect(balances).to eq([5, 4])
+  end
+
+  it "takes everything back when its time is up, in a thread and in a fiber" do
+    slow = lambda do
+      Timeout.timeout(0.05) do
+        transaction do
+          Account.update_all(balance: 0)
+          sleep
+        end
+      end
+    end
+    expect(&slow).to raise_error(Timeout::Error)
+    expect { in_fiber(&slow) }.to raise_error(Timeout::Error)
+    expect(balances).to eq([10, 0])
+  end
+
+  it "takes everything back when the time of its statements is up" do
+    expect do
+      AsyncRecord.timeout(0.05) do
+        transaction do
+          Account.update_all(balance: 0)
+          database.query("with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n")
+        end
+      end
+    end.to raise_error(AsyncRecord::QueryTimeout)
+    expect(balances).to eq([10, 0])
+  end
+
+  it "fails when its block goes on after the driver took it back, instead of pretending" do
+    hasty = open_again(idle_in_transaction: 0.1)
+    seen = []
+    expect do
+      AsyncRecord.transaction(database: hasty) do |tx|
+        tx.after_commit { seen << :committed }
+        tx.after_rollback { seen << :undone }
+        tx.query("update accounts set balance = 0")
+        sleep(0.3)
+        begin
+          tx.query("select 1")
+        rescue AsyncRecord::TransactionClosed
+          seen << :told
+        end
+      end
+    end.to raise_error(AsyncRecord::TransactionClosed).and output(/opened at/).to_stderr
+    expect([seen.uniq.sort, balances]).to eq([%i[told undone], [10, 0]])
+  end
+
+  describe "begun for a request" do
+    let(:closing) { Thread::Queue.new }
+
+    it "is rolled back when the client leaves" do
+      left = Thread::Queue.new
+      port = serve do |request|
+        AsyncRecord.begin(database: database) do |tx|
+          tx.after_rollback { left << :rolled_back }
+          Account.using(tx).update_all(balance: 0) { closing << request.id }
+        end
+      end
+      socket = TCPSocket.new("127.0.0.1", port)
+      socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      closing.pop
+      socket.close
+      expect(Timeout.timeout(5) { left.pop }).to eq(:rolled_back)
+      expect(balances).to eq([10, 0])
+    end
+
+    it "is rolled back when the client leaves its block, also amid a slow statement" do
+      slow = "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n"
+      port = serve do
+        transaction do |tx|
+          tx.after_rollback { closing << :rolled_back }
+          Account.update_all(balance: 0)
+          closing << :busy
+          database.query(slow)
+        end
+      end
+      socket = TCPSocket.new("127.0.0.1", port)
+      socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      closing.pop
+      socket.close
+      expect(Timeout.timeout(5) { closing.pop }).to eq(:rolled_back)
+      expect(balances).to eq([10, 0])
+    end
   end
 
   it "refuses BEGIN, COMMIT and ROLLBACK as statements, and says what to use" do

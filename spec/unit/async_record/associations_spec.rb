@@ -109,6 +109,17 @@ RSpec.describe AsyncRecord::Base, "declaring associations" do
     expect { Post.preload("comments; drop table posts") }.to raise_error(AsyncRecord::UnknownAssociation)
   end
 
+  it "asks for each key once, whatever its type is on the other side" do
+    Post.belongs_to :user
+    database.answer(/FROM "posts"/, %w[id user_id], [1, "7"], [2, 7], [3, nil])
+    database.answer(/FROM "users"/, %w[id name], [7, "ann"])
+    posts = Post.preload(:user).to_a
+    expect(database.statements.last).to eq(
+      ['SELECT "users"."id", "users"."name" FROM "users" WHERE "users"."id" IN (?)', [7]]
+    )
+    expect(posts.map { |post| post.user&.name }).to eq(["ann", "ann", nil])
+  end
+
   describe "in the words of" do
     def declared(url)
       database = FakeDatabase.new(url, tables: tables)

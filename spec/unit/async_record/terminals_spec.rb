@@ -50,7 +50,7 @@ RSpec.describe AsyncRecord::Relation, "asked" do
     expect(database.sql).to eq(
       ['SELECT COUNT(*) FROM "users"', 'SELECT COUNT("users"."age") FROM "users"',
        'SELECT COUNT(DISTINCT "users"."age") FROM "users"',
-       'SELECT COUNT(*) FROM (SELECT "users"."id" FROM "users" LIMIT ?) AS counted']
+       'SELECT COUNT(*) FROM (SELECT 1 FROM "users" LIMIT ?) AS counted']
     )
   end
 

@@ -9,7 +9,7 @@ RSpec.describe "AsyncRecord::Type" do
     "NUMERIC" => :decimal, "FLOAT" => :float, "double precision" => :float, "REAL" => :float, "DATE" => :date,
     "DATETIME" => :datetime, "timestamp with time zone" => :datetime, "TIME" => :time, "JSON" => :json,
     "jsonb" => :json, "BLOB" => :blob, "bytea" => :blob, "uuid" => :string, "" => :any, nil => :any,
-    "integer[]" => :any
+    "integer[]" => :array
   }.each do |declared, kind|
     it "reads #{declared.inspect} as #{kind}" do
       expect(type.for(declared)).to eq(kind)

@@ -43,6 +43,13 @@ pub trait Backend: fmt::Debug + Send + Sync {
     /// Opens a transaction; completes with `Outcome::Transaction`.
     fn begin(&self, options: BeginOptions, completer: Completer) -> CancelHandle;
 
+    /// Runs one statement that reads, and hands its rows over in batches of `batch` while they are taken; completes with
+    /// `Outcome::Stream` at once. It holds a connection until it ends or is closed.
+    fn stream(&self, query: Query, batch: usize, completer: Completer);
+
+    /// Subscribes to channels; completes with `Outcome::Subscription` once it listens.
+    fn listen(&self, channels: Vec<String>, completer: Completer);
+
     /// Ends a transaction after everything that was submitted to it before. A commit that fails rolls back.
     fn finish(&self, transaction: TransactionId, commit: bool, completer: Completer);
 
@@ -105,4 +112,8 @@ pub struct Stats {
     pub timeouts: u64,
     /// Operations that were cancelled before they got a connection.
     pub cancelled: u64,
+    /// Connections that were opened after the first ones had been lost.
+    pub reconnects: u64,
+    /// How long 95 of 100 operations of the last while waited for a connection at most.
+    pub wait_p95: Duration,
 }

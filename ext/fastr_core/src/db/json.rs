@@ -2,14 +2,16 @@
 //!
 //! What becomes what: NULL, NaN and the infinities `null`; 0 and 1 in a boolean column `false` and `true`; decimals
 //! strings, so that no reader rounds them; points in time ISO 8601 (UTC unless they say otherwise); JSON columns are
-//! embedded as they are if they are valid JSON and are strings otherwise; bytes base64 (RFC 4648, padded); everything
-//! else as it is stored. Of columns with the same name the last one counts, as in a Ruby Hash. It refuses nothing but
+//! embedded as they are if they are valid JSON and are strings otherwise; bytes base64 (RFC 4648, padded); spans of
+//! time and ranges as PostgreSQL writes them; arrays arrays; everything else as it is stored. Of columns with the same name the last one counts, as in a Ruby Hash. It refuses nothing but
 //! a chosen column that does not exist.
+
+use std::convert::Infallible;
 
 use bytes::Bytes;
 
-use super::json_text;
 use super::rows::{Column, Kind, Rows, Value};
+use super::{json_text, json_value};
 use crate::error::{DatabaseError, DatabaseErrorKind, Error};
 
 /// Which columns become members of the objects.
@@ -52,6 +54,8 @@ pub(crate) enum Cell<'a> {
     Float(f64),
     Text(&'a str),
     Blob(&'a [u8]),
+    /// Any other value.
+    Other(&'a Value),
 }
 
 impl<'a> From<&'a Value> for Cell<'a> {
@@ -63,6 +67,7 @@ impl<'a> From<&'a Value> for Cell<'a> {
             Value::Float(number) => Cell::Float(*number),
             Value::Text(text) => Cell::Text(text),
             Value::Blob(bytes) => Cell::Blob(bytes),
+            other => Cell::Other(other),
         }
     }
 }
@@ -93,15 +98,30 @@ impl JsonArray {
 
     /// Appends one row; `cell` gives the value of a column.
     pub(crate) fn row<'a>(&mut self, cell: impl Fn(usize) -> Cell<'a>) {
+        let written: Result<(), Infallible> = self.try_row(|out, kind, index| {
+            write_cell(out, kind, cell(index));
+            Ok(())
+        });
+        match written {
+            Ok(()) => {}
+        }
+    }
+
+    /// Appends one row; `write` appends the value of a column as JSON. After an error the array is worthless.
+    pub(crate) fn try_row<E>(
+        &mut self,
+        mut write: impl FnMut(&mut Vec<u8>, Kind, usize) -> Result<(), E>,
+    ) -> Result<(), E> {
         if self.out.len() > 1 {
             self.out.push(b',');
         }
         self.out.push(b'{');
         for member in &self.members {
             self.out.extend_from_slice(&member.key);
-            write_cell(&mut self.out, member.kind, cell(member.index));
+            write(&mut self.out, member.kind, member.index)?;
         }
         self.out.push(b'}');
+        Ok(())
     }
 
     /// Closes the array.
@@ -191,6 +211,7 @@ pub(crate) fn write_cell(out: &mut Vec<u8>, kind: Kind, cell: Cell<'_>) {
         }
         (Cell::Text(text), _) => json_text::string(out, text),
         (Cell::Blob(bytes), _) => quoted(out, |out| json_text::base64(out, bytes)),
+        (Cell::Other(value), kind) => json_value::write(out, kind, value),
     }
 }
 
@@ -198,7 +219,7 @@ fn boolean(out: &mut Vec<u8>, bool: bool) {
     out.extend_from_slice(if bool { b"true" } else { b"false" });
 }
 
-fn quoted(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+pub(crate) fn quoted(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     out.push(b'"');
     write(out);
     out.push(b'"');

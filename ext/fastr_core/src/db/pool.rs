@@ -7,15 +7,22 @@ use std::time::Duration;
 use super::backend::{Backend, CancelHandle, Stats};
 use super::query::{BeginOptions, Query};
 use super::rows::TransactionId;
-use crate::error::{DatabaseError, DatabaseErrorKind, Error};
+use crate::error::Error;
 use crate::event::Completer;
+use crate::reactor::Reactor;
+
+/// Where a database that is a server finds the reactor its connections live on. Asked when a connection is opened, so
+/// that a database outlives a reactor that was stopped and started again.
+pub type ReactorSource = Arc<dyn Fn() -> Result<Arc<Reactor>, Error> + Send + Sync>;
 
 /// Limits of one database. The default suits a web application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DatabaseOptions {
-    /// SQLite: connections that read beside the one that writes (4). They are opened as the load asks for them. A
-    /// memory database has exactly one connection, whatever is said here.
-    pub readers: usize,
+    /// Connections there may be (10); they are opened as the load asks for them. SQLite: connections that read beside
+    /// the one that writes (4); a memory database has exactly one connection, whatever is said here.
+    pub size: Option<usize>,
+    /// Servers: connections that are kept although nothing runs on them (0).
+    pub min_size: usize,
     /// How many operations may wait before the next one is refused (1000).
     pub max_waiting: usize,
     /// How long an operation may wait for a connection (5 s). A statement inside an open transaction has its
@@ -25,7 +32,14 @@ pub struct DatabaseOptions {
     pub query_timeout: Option<Duration>,
     /// How long an open transaction may go without a statement before it is rolled back (30 s).
     pub idle_in_transaction: Duration,
-    /// How long a statement waits for a lock held by another process (5 s).
+    /// Servers: how long opening a connection may take (5 s).
+    pub connect_timeout: Duration,
+    /// Servers: after how long without work a connection is closed (10 min; none keeps it).
+    pub idle_timeout: Option<Duration>,
+    /// Servers: after how long a connection is replaced by a fresh one (30 min and up to a tenth less, so that they do
+    /// not all go at once; none keeps it).
+    pub max_lifetime: Option<Duration>,
+    /// SQLite: how long a statement waits for a lock held by another process (5 s).
     pub busy_timeout: Duration,
     /// Prepared statements kept per connection (128).
     pub statement_cache: usize,
@@ -34,11 +48,15 @@ pub struct DatabaseOptions {
 impl Default for DatabaseOptions {
     fn default() -> Self {
         Self {
-            readers: 4,
+            size: None,
+            min_size: 0,
             max_waiting: 1000,
             pool_timeout: Duration::from_secs(5),
             query_timeout: None,
             idle_in_transaction: Duration::from_secs(30),
+            connect_timeout: Duration::from_secs(5),
+            idle_timeout: Some(Duration::from_secs(600)),
+            max_lifetime: Some(Duration::from_secs(1800)),
             busy_timeout: Duration::from_secs(5),
             statement_cache: 128,
         }
@@ -66,9 +84,13 @@ impl Database {
     /// # Errors
     /// A `Connection` error if the URL cannot be understood. A file that cannot be opened is reported by the
     /// operations, because it may appear later.
-    pub fn open(url: &str, options: DatabaseOptions) -> Result<Arc<Self>, Error> {
+    pub fn open(
+        url: &str,
+        options: DatabaseOptions,
+        reactor: ReactorSource,
+    ) -> Result<Arc<Self>, Error> {
         Ok(Arc::new(Self {
-            backend: backend_for(url, options)?,
+            backend: backend_for(url, options, reactor)?,
         }))
     }
 
@@ -112,6 +134,17 @@ impl Database {
         self.backend.begin(options, completer)
     }
 
+    /// Runs one statement that reads, and completes with a feed of its rows in batches. The statement goes on while the
+    /// batches are taken and holds its connection meanwhile; close the feed to stop it.
+    pub fn stream(&self, query: Query, batch: usize, completer: Completer) {
+        self.backend.stream(query, batch.max(1), completer);
+    }
+
+    /// Completes with a feed of what is notified on these channels (PostgreSQL), over a connection of its own.
+    pub fn listen(&self, channels: Vec<String>, completer: Completer) {
+        self.backend.listen(channels, completer);
+    }
+
     /// Commits or rolls back, after everything submitted to the transaction before, and completes with
     /// `Outcome::Done`. A commit that fails has rolled back. It waits without a limit and cannot be cancelled.
     pub fn finish(&self, transaction: TransactionId, commit: bool, completer: Completer) {
@@ -131,14 +164,14 @@ impl Database {
     }
 }
 
-fn backend_for(url: &str, options: DatabaseOptions) -> Result<Box<dyn Backend>, Error> {
+fn backend_for(
+    url: &str,
+    options: DatabaseOptions,
+    reactor: ReactorSource,
+) -> Result<Box<dyn Backend>, Error> {
     match url.split_once("://").map(|(scheme, _)| scheme) {
         None | Some("sqlite" | "sqlite3") => sqlite(url, options),
-        Some(scheme) => Err(DatabaseError::new(
-            DatabaseErrorKind::Connection,
-            format!("no driver for {scheme}:// is built in; use sqlite:path/to/file.db"),
-        )
-        .into()),
+        Some(scheme) => super::server::open(scheme, url, options, reactor),
     }
 }
 
@@ -149,8 +182,8 @@ fn sqlite(url: &str, options: DatabaseOptions) -> Result<Box<dyn Backend>, Error
 
 #[cfg(not(feature = "sqlite"))]
 fn sqlite(url: &str, _options: DatabaseOptions) -> Result<Box<dyn Backend>, Error> {
-    Err(DatabaseError::new(
-        DatabaseErrorKind::Connection,
+    Err(crate::error::DatabaseError::new(
+        crate::error::DatabaseErrorKind::Connection,
         format!("{url} names a SQLite database and this build has no SQLite"),
     )
     .into())

@@ -1,10 +1,12 @@
 //! One query as a database takes it: text, binds, the shape of the answer and its limits. It owns no SQL knowledge;
 //! what a statement does is guessed in [`statement`](super::statement) and decided by the database.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::json::JsonOptions;
 use super::rows::{TransactionId, Value};
+use super::timings::Timings;
 
 /// In which form a result with columns comes back. A statement without columns always answers
 /// [`Outcome::Written`](crate::Outcome::Written).
@@ -18,7 +20,7 @@ pub enum Shape {
 }
 
 /// Exactly one statement with its binds.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Query {
     /// The statement. A second one after it is refused.
     pub sql: String,
@@ -32,6 +34,8 @@ pub struct Query {
     pub transaction: Option<TransactionId>,
     /// A statement that only reads fails once it yields more rows than this. Nothing is cut off silently.
     pub row_limit: Option<usize>,
+    /// Where to say how long its parts took, if somebody wants to know.
+    pub timings: Option<Arc<Timings>>,
 }
 
 impl Query {
@@ -77,4 +81,36 @@ pub struct BeginOptions {
     pub mode: TransactionMode,
     /// How long taking the lock may last once the connection is there; none means the database's default.
     pub timeout: Option<Duration>,
+    /// What concurrent transactions may show it; none means the database's default. SQLite is always serializable.
+    pub isolation: Option<Isolation>,
+    /// Whether it only reads: a write in it fails.
+    pub read_only: bool,
+    /// PostgreSQL, serializable and read only: waits for a moment at which it cannot fail.
+    pub deferrable: bool,
+}
+
+/// The levels of the SQL standard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Isolation {
+    /// Sees what others have not committed yet, where the database has such a thing.
+    ReadUncommitted,
+    /// Each statement sees what was committed before it.
+    ReadCommitted,
+    /// All statements see what was committed before the first.
+    RepeatableRead,
+    /// As if transactions ran one after the other.
+    Serializable,
+}
+
+impl Isolation {
+    /// Its name in SQL.
+    #[must_use]
+    pub fn sql(self) -> &'static str {
+        match self {
+            Isolation::ReadUncommitted => "READ UNCOMMITTED",
+            Isolation::ReadCommitted => "READ COMMITTED",
+            Isolation::RepeatableRead => "REPEATABLE READ",
+            Isolation::Serializable => "SERIALIZABLE",
+        }
+    }
 }

@@ -3,8 +3,6 @@
 
 use std::sync::Arc;
 
-use crate::error::Error;
-
 /// Names one open transaction of one database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TransactionId(pub u64);
@@ -27,24 +25,60 @@ pub enum Value {
     Bool(bool),
     /// A whole number.
     Integer(i64),
+    /// A whole number beyond [`i64::MAX`] (MySQL's `BIGINT UNSIGNED`); smaller ones are [`Value::Integer`].
+    Unsigned(u64),
     /// A floating-point number.
     Float(f64),
+    /// An exact decimal in plain digits (`-12.50`, never an exponent), or `NaN`, `Infinity`, `-Infinity`.
+    Decimal(String),
     /// Text, valid UTF-8.
     Text(String),
     /// Bytes.
     Blob(Vec<u8>),
+    /// A calendar date: days since 1970-01-01; [`i32::MAX`] and [`i32::MIN`] are the infinities.
+    Date(i32),
+    /// A point in time: microseconds since 1970-01-01 UTC; [`i64::MAX`] and [`i64::MIN`] are the infinities.
+    Timestamp(i64),
+    /// A span of time in its three parts, none of which is a multiple of another.
+    Interval(Interval),
+    /// The elements of an array; of a many-dimensional one, arrays.
+    Array(Vec<Value>),
+    /// A range.
+    Range(Box<Range>),
 }
 
-impl TryFrom<u64> for Value {
-    type Error = Error;
+/// A span of time as PostgreSQL keeps it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Interval {
+    /// Months.
+    pub months: i32,
+    /// Days.
+    pub days: i32,
+    /// Microseconds.
+    pub microseconds: i64,
+}
 
-    /// Databases count in signed 64 bits: a larger number is refused rather than wrapped or rounded.
-    fn try_from(number: u64) -> Result<Self, Error> {
-        i64::try_from(number).map(Value::Integer).map_err(|_| {
-            Error::Invalid(format!(
-                "{number} does not fit a signed 64-bit column; bind it as text or as a decimal"
-            ))
-        })
+/// A range as PostgreSQL keeps it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Range {
+    /// Holds nothing.
+    Empty,
+    /// From one bound to another; a bound without a value is infinite.
+    Span {
+        /// The lower bound.
+        lower: Option<Value>,
+        /// Whether the lower bound is part of it.
+        includes_lower: bool,
+        /// The upper bound.
+        upper: Option<Value>,
+        /// Whether the upper bound is part of it.
+        includes_upper: bool,
+    },
+}
+
+impl From<u64> for Value {
+    fn from(number: u64) -> Self {
+        i64::try_from(number).map_or(Value::Unsigned(number), Value::Integer)
     }
 }
 
@@ -73,6 +107,14 @@ pub enum Kind {
     Time,
     /// A JSON document, kept as text.
     Json,
+    /// A span of time.
+    Interval,
+    /// An array of such values.
+    Array(&'static Kind),
+    /// A range of such values.
+    Range(&'static Kind),
+    /// A type that fastr does not read: its bytes as they came, with the type's number (PostgreSQL's OID).
+    Raw(u32),
 }
 
 /// One column of a result.
@@ -145,11 +187,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_beyond_63_bits_is_refused() {
-        assert_eq!(Value::try_from(7_u64), Ok(Value::Integer(7)));
-        assert!(matches!(
-            Value::try_from(u64::MAX),
-            Err(Error::Invalid(text)) if text.contains("18446744073709551615")
-        ));
+    fn a_number_beyond_63_bits_keeps_its_sign() {
+        assert_eq!(Value::from(7_u64), Value::Integer(7));
+        assert_eq!(Value::from(u64::MAX), Value::Unsigned(u64::MAX));
     }
 }

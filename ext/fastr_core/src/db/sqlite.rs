@@ -29,12 +29,16 @@ use self::lanes::Lanes;
 use self::location::Location;
 use self::state::Lane;
 use super::backend::{Backend, CancelHandle, Stats};
+use super::feed::Feed;
 use super::pool::DatabaseOptions;
 use super::query::{BeginOptions, Query};
+use super::refusal::{self, refused};
+use super::row_stream::{self, BATCHES_AHEAD, RowStream};
 use super::rows::TransactionId;
 use super::statement::{Statement, classify};
-use crate::error::{DatabaseErrorKind, Error};
-use crate::event::Completer;
+use super::timings::Clock;
+use crate::error::{DatabaseError, DatabaseErrorKind, Error};
+use crate::event::{Completer, Outcome};
 
 /// A SQLite database behind its lanes.
 #[derive(Debug)]
@@ -75,18 +79,13 @@ impl Sqlite {
 
     /// The lane for a statement, or why it may not run at all.
     fn lane(&self, statement: Statement, query: &Query) -> Result<Lane, Error> {
-        let refuse = |fix: &str| Err(error::refused(DatabaseErrorKind::Query, fix, &query.sql));
+        refusal::check(statement, &query.sql, query.transaction.is_some())?;
         match statement {
-            Statement::Transaction => refuse(
-                "BEGIN, COMMIT and ROLLBACK are not statements of their own here, because the next statement may run \
-                 on another connection; use `transaction`",
-            ),
-            Statement::Savepoint if query.transaction.is_none() => {
-                refuse("a savepoint exists only inside a transaction; use `transaction`")
-            }
-            Statement::Attach if !self.memory => refuse(
+            Statement::Attach if !self.memory => Err(refused(
+                DatabaseErrorKind::Query,
                 "ATTACH reaches only one of the connections; open the other file as a database of its own",
-            ),
+                &query.sql,
+            )),
             _ if self.memory || query.transaction.is_some() => Ok(Lane::Write),
             Statement::Read => Ok(Lane::Read),
             _ => Ok(Lane::Write),
@@ -110,6 +109,7 @@ impl Sqlite {
             binds: query.binds,
             shape: query.shape,
             row_limit: query.row_limit,
+            clock: query.timings.map(Clock::start),
         };
         match lane {
             Ok(lane) => append(&self.lanes, lane, job(ticket, task, completer)),
@@ -130,6 +130,37 @@ impl Backend for Sqlite {
 
     fn rouse(&self) {
         self.lanes.rouse();
+    }
+
+    fn stream(&self, query: Query, batch: usize, completer: Completer) {
+        let feed = Arc::new(Feed::new(BATCHES_AHEAD, row_stream::batch));
+        let statement = classify(&query.sql);
+        let lane = self.lane(statement, &query);
+        let timeout = query.timeout.or(self.lanes.options.query_timeout);
+        let ticket = self.ticket(query.sql, query.transaction, timeout);
+        let handle = CancelHandle::new(Arc::clone(&ticket) as _);
+        completer.complete(Ok(Outcome::Stream(RowStream::new(
+            Arc::clone(&feed),
+            handle,
+        ))));
+        let task = Task::Stream {
+            binds: query.binds,
+            batch,
+            feed: Arc::clone(&feed),
+        };
+        let end = Completer::call(move |result| feed.end(result.map(|_| ())));
+        match lane {
+            Ok(lane) => self.enqueue(lane, ticket, task, end),
+            Err(error) => end.complete(Err(error)),
+        }
+    }
+
+    fn listen(&self, _channels: Vec<String>, completer: Completer) {
+        completer.complete(Err(DatabaseError::new(
+            DatabaseErrorKind::Query,
+            "SQLite has no notifications: listen needs PostgreSQL; inside one process use Fastr::Channel",
+        )
+        .into()));
     }
 
     fn execute_script(

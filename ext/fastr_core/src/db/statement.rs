@@ -11,7 +11,7 @@ pub enum Statement {
     Insert,
     /// It probably writes, or sets something up.
     Write,
-    /// `BEGIN`, `COMMIT`, `END` or `ROLLBACK`.
+    /// `BEGIN`, `COMMIT`, `END` or `ROLLBACK`, and what PostgreSQL and MySQL call so.
     Transaction,
     /// `SAVEPOINT`, `RELEASE` or `ROLLBACK TO`: legal inside a transaction only.
     Savepoint,
@@ -58,6 +58,8 @@ pub fn classify(sql: &str) -> Statement {
         pragma(words)
     } else if is(&["begin", "commit", "end"]) {
         Statement::Transaction
+    } else if is(&["abort"]) || is(&["start", "prepare"]) && next_is(&mut words, "transaction") {
+        Statement::Transaction
     } else if is(&["rollback"]) {
         rollback(words)
     } else if is(&["savepoint", "release"]) {
@@ -67,6 +69,17 @@ pub fn classify(sql: &str) -> Statement {
     } else {
         Statement::Write
     }
+}
+
+fn next_is(words: &mut Words<'_>, expected: &str) -> bool {
+    words
+        .next()
+        .is_some_and(|word| word.eq_ignore_ascii_case(expected))
+}
+
+/// The first word of a statement, none if it has no word.
+pub(crate) fn first_word(sql: &str) -> &str {
+    Words(sql).next().unwrap_or_default()
 }
 
 fn with(words: Words<'_>) -> Statement {
@@ -160,6 +173,9 @@ mod tests {
             "\u{feff}rollback",
             ";begin",
             "ROLLBACK TRANSACTION",
+            "start transaction read only",
+            "abort",
+            "prepare transaction 'x'",
         ] {
             assert_eq!(classify(sql), Statement::Transaction, "{sql}");
         }
@@ -193,6 +209,7 @@ mod tests {
         assert_eq!(classify("pragma foreign_keys = off"), Statement::Write);
         assert_eq!(classify("pragma foreign_keys(off)"), Statement::Write);
         assert_eq!(classify("delete from t"), Statement::Write);
+        assert_eq!(classify("prepare x as select 1"), Statement::Write);
         assert_eq!(classify(""), Statement::Read);
         assert_eq!(classify("-- only a comment"), Statement::Read);
     }

@@ -28,11 +28,11 @@ impl Content {
 /// A response's body. Its connection counts as busy while it lives.
 pub(crate) struct ResponseBody {
     content: Content,
-    _activity: Activity,
+    _activity: Option<Activity>,
 }
 
 impl ResponseBody {
-    pub(crate) fn new(content: Content, activity: Activity) -> Self {
+    pub(crate) fn new(content: Content, activity: Option<Activity>) -> Self {
         Self {
             content,
             _activity: activity,

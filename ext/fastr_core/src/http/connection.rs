@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use futures_util::FutureExt;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use tokio::net::TcpStream;
@@ -62,10 +63,7 @@ pub(crate) async fn serve(stream: TcpStream, peer: Peer, shared: Arc<Shared>) {
     let stream = GuardedStream::new(stream, Arc::clone(&state), Arc::clone(&shared));
     let mut closing = shared.closing.subscribe();
     let service = Arc::new(Service::new(Arc::clone(&shared), state, peer));
-    let service = service_fn(move |request| {
-        let service = Arc::clone(&service);
-        async move { Ok::<_, Infallible>(service.answer(request).await) }
-    });
+    let service = service_fn(move |request| service.answer(request).map(Ok::<_, Infallible>));
     let mut builder = http1::Builder::new();
     // Without `pipeline_flush`: with it hyper takes a body as fast as it is given, whatever the client takes.
     builder.header_read_timeout(None);
@@ -73,8 +71,8 @@ pub(crate) async fn serve(stream: TcpStream, peer: Peer, shared: Arc<Shared>) {
     if shared.limits.header_count > HYPER_HEADERS {
         builder.max_headers(shared.limits.header_count);
     }
-    let connection = builder.serve_connection(stream, service);
-    tokio::pin!(connection);
+    // Boxed: on the stack of this future it would take its place twice, before and after it is pinned.
+    let mut connection = Box::pin(builder.serve_connection(stream, service));
     tokio::select! {
         // What went wrong on a connection was its client's doing, and its client knows.
         _ = connection.as_mut() => return,

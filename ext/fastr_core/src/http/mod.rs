@@ -1,5 +1,6 @@
 //! The HTTP server, from the socket to the event queue and back.
 
+mod answering;
 mod answers;
 pub mod body;
 mod connection;

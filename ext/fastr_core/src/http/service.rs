@@ -1,35 +1,30 @@
 //! From a parsed request to its answer: what Rust answers itself, and the hand-over of the rest to the dispatcher.
 
-use std::future::{Future, poll_fn};
-use std::panic::AssertUnwindSafe;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::Poll;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use bytes::BytesMut;
-use futures_util::FutureExt;
-use http::header::{CONNECTION, CONTENT_LENGTH, EXPECT, TRANSFER_ENCODING};
-use http::{HeaderMap, Method, Response, StatusCode, Version};
+use http::header::EXPECT;
+use http::{HeaderMap, Method, StatusCode, Version};
 use hyper::body::Incoming;
-use tokio::sync::oneshot;
 
 use crate::error::Error;
 use crate::event::Event;
+use crate::http::answering::{Answering, Dispatched, Progress};
 use crate::http::answers::{
-    FULL, busy, closing, constant, failed, framed, host, internal_error, name_host, not_allowed,
-    plain, rejected,
+    FULL, busy, constant, failed, host, name_host, not_allowed, plain, rejected,
 };
-use crate::http::body::{Content, ResponseBody};
+use crate::http::body::Content;
 use crate::http::connection::ConnectionState;
 use crate::http::guard::Rejection;
 use crate::http::lazy_timer::LazyTimer;
 use crate::http::request::{Peer, Request};
 use crate::http::request_body::{self, RequestBody};
-use crate::http::responder::{Answer, Responder};
+use crate::http::responder::Responder;
 use crate::http::routes::{Captures, Match, Target};
 use crate::http::server::{Shared, next_request_id};
-use crate::http::tracked::{InFlight, TrackedStream};
+use crate::http::tracked::InFlight;
 
 /// Bodies up to this size are read before Ruby sees the request, so that an action finds them there.
 const INLINE_BODY: u64 = 64 * 1024;
@@ -40,9 +35,9 @@ const METHODS: &str = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 /// One connection's service.
 pub(crate) struct Service {
     shared: Arc<Shared>,
-    connection: Arc<ConnectionState>,
+    pub(super) connection: Arc<ConnectionState>,
     peer: Peer,
-    timer: Mutex<LazyTimer>,
+    pub(super) timer: Mutex<LazyTimer>,
 }
 
 impl Service {
@@ -56,78 +51,100 @@ impl Service {
     }
 
     /// Answers one request. Never fails: what goes wrong becomes an answer.
-    pub(crate) async fn answer(&self, request: hyper::Request<Incoming>) -> Response<ResponseBody> {
+    pub(crate) fn answer(self: &Arc<Self>, request: hyper::Request<Incoming>) -> Answering {
         let activity = self.connection.request_started();
         let version = request.version();
-        let answer = AssertUnwindSafe(self.route(request)).catch_unwind().await;
-        let mut answer = answer.unwrap_or_else(|_| internal_error());
-        // An answer that says `close` to HTTP/1.0 must be one of HTTP/1.0: to others hyper adds `keep-alive`.
-        if version == Version::HTTP_10 && answer.headers().contains_key(CONNECTION) {
-            *answer.version_mut() = version;
-        }
-        answer.map(|content| ResponseBody::new(content, activity))
+        Answering::new(Arc::clone(self), activity, version, |service| {
+            service.begin(request)
+        })
     }
 
-    async fn route(&self, request: hyper::Request<Incoming>) -> Response<Content> {
+    fn begin(self: &Arc<Self>, request: hyper::Request<Incoming>) -> Progress {
         if let Some(rejection) =
             Rejection::carried_by(request.method(), request.uri(), request.headers())
         {
-            return rejected(&rejection);
+            return Progress::done(rejected(&rejection));
         }
-        let path = request.uri().path();
-        if path == "*" {
-            return not_allowed(&Method::OPTIONS, METHODS);
+        if request.uri().path() == "*" {
+            return Progress::done(not_allowed(&Method::OPTIONS, METHODS));
         }
-        if let Some(files) = &self.shared.static_files {
-            // Boxed, because the future of every request would be as large as that of the largest branch.
-            let file = Box::pin(files.serve(request.method(), path, request.headers()));
-            if let Some(response) = file.await {
-                return response.map(Content::File);
-            }
+        if self.shared.static_files.is_none() {
+            return self.route(request);
         }
-        let routes = self.shared.routes();
-        match routes.matched(request.method().as_str(), host(&request), path) {
-            Match::Found { route, captures } => match routes.target(route) {
-                Target::Ruby(number) => self.dispatch(request, *number, captures).await,
-                Target::Constant(response) => constant(response),
-            },
-            Match::MethodNotAllowed { allow } => not_allowed(request.method(), &allow),
-            Match::NotFound => plain(StatusCode::NOT_FOUND, &format!("404 Not Found: {path}")),
-            Match::BadPath(reason) => plain(
-                StatusCode::BAD_REQUEST,
-                &format!("400 Bad Request: {reason}"),
-            ),
-        }
+        let service = Arc::clone(self);
+        Progress::Working(Box::pin(
+            async move { service.file_or_route(request).await },
+        ))
     }
 
-    async fn dispatch(
-        &self,
+    async fn file_or_route(self: &Arc<Self>, request: hyper::Request<Incoming>) -> Progress {
+        if let Some(files) = &self.shared.static_files {
+            let path = request.uri().path();
+            let file = files.serve(request.method(), path, request.headers());
+            if let Some(response) = file.await {
+                return Progress::done(response.map(Content::File));
+            }
+        }
+        self.route(request)
+    }
+
+    fn route(self: &Arc<Self>, request: hyper::Request<Incoming>) -> Progress {
+        let path = request.uri().path();
+        let routes = self.shared.routes();
+        Progress::done(
+            match routes.matched(request.method().as_str(), host(&request), path) {
+                Match::Found { route, captures } => match routes.target(route) {
+                    Target::Ruby(number) => return self.dispatch(request, *number, captures),
+                    Target::Constant(response) => constant(response),
+                },
+                Match::MethodNotAllowed { allow } => not_allowed(request.method(), &allow),
+                Match::NotFound => plain(StatusCode::NOT_FOUND, &format!("404 Not Found: {path}")),
+                Match::BadPath(reason) => plain(
+                    StatusCode::BAD_REQUEST,
+                    &format!("400 Bad Request: {reason}"),
+                ),
+            },
+        )
+    }
+
+    fn dispatch(
+        self: &Arc<Self>,
         request: hyper::Request<Incoming>,
         route: u32,
         captures: Captures,
-    ) -> Response<Content> {
+    ) -> Progress {
         if self.is_full() {
-            return busy(FULL);
+            return Progress::done(busy(FULL));
         }
         let (mut head, incoming) = request.into_parts();
         name_host(&mut head);
-        let body = if hyper::body::Body::is_end_stream(&incoming) {
-            Ok(RequestBody::empty())
-        } else {
-            Box::pin(self.request_body(&head.headers, incoming)).await
-        };
-        let body = match body {
-            Ok(body) => body,
-            Err(error) => return failed(&error),
-        };
-        // Others may have come while this one's body did.
-        if self.is_full() {
-            return busy(FULL);
+        if hyper::body::Body::is_end_stream(&incoming) {
+            return self.hand_over(head, RequestBody::empty(), route, captures);
         }
+        let service = Arc::clone(self);
+        Progress::Working(Box::pin(async move {
+            match service.request_body(&head.headers, incoming).await {
+                Err(error) => Progress::done(failed(&error)),
+                // Others may have come while this one's body did.
+                Ok(_) if service.is_full() => Progress::done(busy(FULL)),
+                Ok(body) => service.hand_over(head, body, route, captures),
+            }
+        }))
+    }
+
+    fn hand_over(
+        &self,
+        head: http::request::Parts,
+        body: RequestBody,
+        route: u32,
+        captures: Captures,
+    ) -> Progress {
         let (responder, answer) = Responder::new();
         let id = next_request_id();
-        let in_flight = InFlight::new(Arc::clone(&self.shared), id, body.clone());
-        let asked = Asked {
+        let dispatched = Dispatched {
+            answer,
+            in_flight: InFlight::new(Arc::clone(&self.shared), id, body.clone()),
+            deadline: Instant::now() + self.shared.limits.handler_timeout,
             is_head: head.method == Method::HEAD,
             is_http10: head.version == Version::HTTP_10,
         };
@@ -141,7 +158,7 @@ impl Service {
             responder,
         };
         self.shared.reactor.emit(Event::Request(Box::new(request)));
-        self.wait(asked, answer, in_flight).await
+        Progress::Dispatched(dispatched)
     }
 
     fn is_full(&self) -> bool {
@@ -173,51 +190,4 @@ impl Service {
         }
         Ok(RequestBody::buffered(whole.freeze()))
     }
-
-    async fn wait(
-        &self,
-        asked: Asked,
-        mut answer: oneshot::Receiver<Answer>,
-        mut in_flight: InFlight,
-    ) -> Response<Content> {
-        let deadline = Instant::now() + self.shared.limits.handler_timeout;
-        let answer = poll_fn(|context| {
-            if let Poll::Ready(answer) = std::pin::Pin::new(&mut answer).poll(context) {
-                return Poll::Ready(Some(answer));
-            }
-            let mut timer = self.timer.lock().unwrap_or_else(PoisonError::into_inner);
-            timer.poll(deadline, context).map(|()| None)
-        });
-        match answer.await {
-            Some(Ok(Answer::Whole(response))) => {
-                in_flight.finish();
-                let mut response = framed(response, asked.is_head).map(Content::whole);
-                if in_flight.body().is_unread() {
-                    response = closing(response);
-                }
-                response
-            }
-            Some(Ok(Answer::Streamed(mut response))) => {
-                self.connection.answer_streams();
-                response.headers_mut().remove(TRANSFER_ENCODING);
-                // Without chunks only the end of the connection ends a body of unknown length.
-                if asked.is_http10 && !response.headers().contains_key(CONTENT_LENGTH) {
-                    response = closing(response);
-                }
-                response.map(|body| Content::Streamed(TrackedStream::new(body, in_flight)))
-            }
-            Some(Err(_)) => {
-                in_flight.finish();
-                internal_error()
-            }
-            // Dropping `in_flight` unfinished tells the dispatcher to cancel what runs for this request.
-            None => busy("no answer was given in time"),
-        }
-    }
-}
-
-/// What the framing of the answer depends on.
-struct Asked {
-    is_head: bool,
-    is_http10: bool,
 }

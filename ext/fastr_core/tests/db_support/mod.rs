@@ -2,14 +2,15 @@
 //! behaviour of the database.
 #![allow(dead_code, missing_docs, clippy::unwrap_used)]
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use fastr_core::db::{
-    BeginOptions, CancelHandle, Database, DatabaseOptions, JsonOptions, Query, Rows, Shape,
-    TransactionId, Value, Written,
+    BeginOptions, CancelHandle, Database, DatabaseOptions, JsonOptions, Query, ReactorSource, Rows,
+    Shape, TransactionId, Value, Written,
 };
 use fastr_core::error::{DatabaseError, DatabaseErrorKind};
+use fastr_core::reactor::Reactor;
 use fastr_core::waiter::{Waited, Waiter};
 use fastr_core::{Completer, CompletionId, Error, Outcome};
 use tempfile::TempDir;
@@ -54,17 +55,32 @@ pub fn file_with(options: DatabaseOptions) -> TestDatabase {
     let directory = tempfile::tempdir().unwrap();
     let url = format!("sqlite:{}", directory.path().join("test.db").display());
     TestDatabase {
-        database: Database::open(&url, options).unwrap(),
+        database: Database::open(&url, options, reactor()).unwrap(),
         directory,
     }
+}
+
+/// The one reactor of a test binary, started when something needs it.
+pub fn reactor() -> ReactorSource {
+    static REACTOR: OnceLock<Arc<Reactor>> = OnceLock::new();
+    Arc::new(|| {
+        Ok(Arc::clone(
+            REACTOR.get_or_init(|| Reactor::start().unwrap()),
+        ))
+    })
 }
 
 pub fn file() -> TestDatabase {
     file_with(DatabaseOptions::default())
 }
 
+/// SQLite needs none.
+fn reactor() -> ReactorSource {
+    Arc::new(|| Err(Error::NotRunning("SQLite needs no reactor".into())))
+}
+
 pub fn memory() -> Arc<Database> {
-    Database::open("sqlite::memory:", DatabaseOptions::default()).unwrap()
+    Database::open("sqlite::memory:", DatabaseOptions::default(), reactor()).unwrap()
 }
 
 /// An operation under way.

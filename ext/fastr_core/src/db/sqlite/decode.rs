@@ -40,6 +40,7 @@ pub(super) fn value(row: &Row<'_>, index: usize) -> Value {
         Cell::Float(number) => Value::Float(number),
         Cell::Text(text) => Value::Text(text.into()),
         Cell::Blob(bytes) => Value::Blob(bytes.into()),
+        Cell::Other(value) => value.clone(),
     }
 }
 

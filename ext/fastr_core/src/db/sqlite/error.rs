@@ -2,19 +2,10 @@
 
 use rusqlite::ffi;
 
-use crate::error::{DatabaseError, DatabaseErrorKind, Error};
+use crate::error::{DatabaseError, DatabaseErrorKind, ErrorCode};
 
 /// SQLite's own words in front of a violated constraint's name.
 const CONSTRAINT_FAILED: &str = " constraint failed: ";
-
-/// An error that fastr itself raises about a statement.
-pub(super) fn refused(kind: DatabaseErrorKind, message: impl Into<String>, sql: &str) -> Error {
-    DatabaseError {
-        sql: Some(sql.into()),
-        ..DatabaseError::new(kind, message)
-    }
-    .into()
-}
 
 /// What SQLite said about a statement.
 pub(super) fn from_sqlite(error: &rusqlite::Error, sql: &str) -> DatabaseError {
@@ -38,16 +29,20 @@ pub(super) fn from_sqlite(error: &rusqlite::Error, sql: &str) -> DatabaseError {
         constraint: constraint(&message),
         message: with_fix(code, message),
         sql: Some(sql.into()),
-        code: Some(code),
+        code: Some(ErrorCode::Number(code)),
+        detail: None,
+        hint: None,
     }
 }
 
 /// Whether SQLite stopped because it was told to, rather than by its own account.
 pub(super) fn was_stopped(error: &DatabaseError) -> bool {
-    matches!(
-        error.code.map(|code| code & 0xff),
-        Some(ffi::SQLITE_INTERRUPT | ffi::SQLITE_BUSY)
-    )
+    match error.code {
+        Some(ErrorCode::Number(code)) => {
+            matches!(code & 0xff, ffi::SQLITE_INTERRUPT | ffi::SQLITE_BUSY)
+        }
+        _ => false,
+    }
 }
 
 fn own(message: &str, sql: &str) -> DatabaseError {

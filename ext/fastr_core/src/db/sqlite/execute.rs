@@ -8,11 +8,14 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Batch, Connection, Row, Statement, ToSql};
 
 use super::decode;
-use super::error::{from_sqlite, refused};
+use super::error::from_sqlite;
 use super::planning::Planning;
 use super::state::Lane;
+use crate::db::civil;
+use crate::db::feed::Feed;
 use crate::db::json::{JsonArray, JsonOptions};
 use crate::db::query::Shape;
+use crate::db::refusal::refused;
 use crate::db::rows::{Column, Rows, Value, Written};
 use crate::error::{DatabaseErrorKind, Error};
 use crate::event::Outcome;
@@ -61,6 +64,44 @@ impl Execution<'_> {
         }
     }
 
+    /// Hands the rows over in batches until the end, or until nobody wants them any more.
+    pub(super) fn stream(
+        &self,
+        connection: &Connection,
+        batch: usize,
+        feed: &Feed<Arc<Rows>>,
+    ) -> Result<(), Error> {
+        refuse_nul(self.sql)?;
+        let mut statement = connection
+            .prepare_cached(self.sql)
+            .map_err(|error| self.failed(&error))?;
+        if !statement.readonly() {
+            return Err(self.refused("a statement that writes cannot be streamed; use `query`"));
+        }
+        self.bind(&mut statement)?;
+        let mut rows = statement.raw_query();
+        let mut collector: Option<Collector> = None;
+        while let Some(row) = rows.next().map_err(|error| self.failed(&error))? {
+            let open = match &mut collector {
+                Some(open) => open,
+                None => {
+                    collector.insert(Collector::new(decode::columns(row.as_ref()), self.shape)?)
+                }
+            };
+            open.push(row);
+            if open.rows >= batch
+                && let Some(Outcome::Rows(full)) = collector.take().map(Collector::finish)
+                && feed.push_blocking(full).is_err()
+            {
+                return Ok(());
+            }
+        }
+        if let Some(Outcome::Rows(rest)) = collector.map(Collector::finish) {
+            let _ = feed.push_blocking(rest);
+        }
+        Ok(())
+    }
+
     fn bind(&self, statement: &mut Statement<'_>) -> Result<(), Error> {
         let expected = statement.parameter_count();
         if expected != self.binds.len() {
@@ -81,6 +122,18 @@ impl Execution<'_> {
     fn check(&self, index: usize, value: &Value) -> Result<(), Error> {
         let size = match value {
             Value::Text(text) => text.len(),
+            Value::Unsigned(_) => {
+                return Err(self.refused(format!(
+                    "value {} does not fit SQLite's signed 64 bits; bind it as text",
+                    index + 1
+                )));
+            }
+            Value::Interval(_) | Value::Array(_) | Value::Range(_) => {
+                return Err(self.refused(format!(
+                    "value {} is an array, a range or a span of time, which SQLite does not have; bind it as text",
+                    index + 1
+                )));
+            }
             Value::Blob(bytes) => bytes.len(),
             Value::Float(number) if number.is_nan() => {
                 return Err(self.refused(format!(
@@ -233,12 +286,18 @@ struct Bind<'a>(&'a Value);
 impl ToSql for Bind<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(match self.0 {
+            Value::Date(days) => return Ok(civil::stored_date(*days).into()),
+            Value::Timestamp(moment) => return Ok(civil::stored_timestamp(*moment).into()),
+            Value::Decimal(digits) => ValueRef::Text(digits.as_bytes()),
             Value::Null => ValueRef::Null,
             Value::Bool(bool) => ValueRef::Integer(i64::from(*bool)),
             Value::Integer(number) => ValueRef::Integer(*number),
             Value::Float(number) => ValueRef::Real(*number),
             Value::Text(text) => ValueRef::Text(text.as_bytes()),
             Value::Blob(bytes) => ValueRef::Blob(bytes),
+            Value::Unsigned(_) | Value::Interval(_) | Value::Array(_) | Value::Range(_) => {
+                unreachable!("`check` refused it")
+            }
         }))
     }
 }

@@ -5,12 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use super::error::refused;
 use super::lanes::Lanes;
 use crate::db::backend::Cancel;
+use crate::db::feed::Feed;
 use crate::db::query::{Shape, TransactionMode};
-use crate::db::rows::{TransactionId, Value};
-use crate::error::{DatabaseErrorKind, Error};
+use crate::db::refusal;
+use crate::db::rows::{Rows, TransactionId, Value};
+use crate::db::timings::Clock;
+use crate::error::Error;
 use crate::event::Completer;
 
 /// What is to be done.
@@ -22,6 +24,13 @@ pub(super) enum Task {
         binds: Vec<Value>,
         shape: Shape,
         row_limit: Option<usize>,
+        clock: Option<Clock>,
+    },
+    /// One statement that reads, its rows handed over in batches.
+    Stream {
+        binds: Vec<Value>,
+        batch: usize,
+        feed: Arc<Feed<Arc<Rows>>>,
     },
     /// Many statements, without binds or results.
     Script,
@@ -64,8 +73,7 @@ impl Ticket {
 
     /// The answer once it was cancelled.
     pub(super) fn cancelled(&self) -> Error {
-        let message = "the operation was cancelled";
-        refused(DatabaseErrorKind::Cancelled, message, &self.sql)
+        refusal::cancelled(&self.sql)
     }
 }
 

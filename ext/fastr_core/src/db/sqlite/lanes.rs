@@ -5,7 +5,6 @@
 //! threads begin and end is in [`threads`](super::threads).
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
 use std::time::Instant;
 
 use super::job::{Job, Ticket};
@@ -14,9 +13,13 @@ use super::state::{Lane, State};
 use super::threads::Threads;
 use crate::db::backend::Stats;
 use crate::db::pool::DatabaseOptions;
+use crate::db::process::Process;
 use crate::db::rows::TransactionId;
 use crate::error::Error;
 use crate::sync::{Condvar, Mutex, MutexGuard, lock, wait, wait_timeout};
+
+/// Connections that read, unless the options say otherwise.
+const READERS: usize = 4;
 
 /// What a worker is to do next.
 #[derive(Debug)]
@@ -44,8 +47,8 @@ pub(super) struct Lanes {
     pub(super) shared: Mutex<Shared>,
     pub(super) timer: Condvar,
     pub(super) ended: Condvar,
-    /// The process whose threads serve this; 0 before the first operation.
-    pub(super) process: AtomicU32,
+    /// The process whose threads serve this.
+    pub(super) process: Process,
 }
 
 impl Lanes {
@@ -53,7 +56,7 @@ impl Lanes {
         let readers = if location.is_memory() {
             0
         } else {
-            options.readers.max(1)
+            options.size.unwrap_or(READERS).max(1)
         };
         Self {
             location,
@@ -64,7 +67,7 @@ impl Lanes {
             }),
             timer: Condvar::default(),
             ended: Condvar::default(),
-            process: AtomicU32::new(0),
+            process: Process::default(),
         }
     }
 
@@ -84,7 +87,7 @@ impl Lanes {
         job: Job,
         rouse: impl FnOnce(&mut State) -> Option<usize>,
     ) {
-        if let Err(error) = self.check_process() {
+        if let Err(error) = self.process.check() {
             return job.completer.complete(Err(error));
         }
         let mut shared = lock(&self.shared);
@@ -104,7 +107,7 @@ impl Lanes {
 
     /// Sees to it that what waits is taken.
     pub(super) fn rouse(self: &Arc<Self>) {
-        if !self.serves_this_process() {
+        if !self.process.is_this() {
             return;
         }
         let mut shared = lock(&self.shared);
@@ -115,7 +118,7 @@ impl Lanes {
 
     /// Takes a cancelled operation out of its queue. One that runs has seen its mark already.
     pub(super) fn withdraw(&self, ticket: &Ticket) {
-        if !self.serves_this_process() {
+        if !self.process.is_this() {
             return;
         }
         let job = lock(&self.shared).state.withdraw(ticket);
@@ -175,7 +178,7 @@ impl Lanes {
         let answers: Vec<(Job, Error)> = jobs
             .into_iter()
             .map(|job| {
-                let error = transactions.closed(id, &job.ticket.sql);
+                let error = transactions.ended.closed(id, &job.ticket.sql);
                 (job, error)
             })
             .collect();
@@ -184,7 +187,7 @@ impl Lanes {
     }
 
     pub(super) fn stats(&self) -> Stats {
-        if !self.serves_this_process() {
+        if !self.process.is_this() {
             return Stats::default();
         }
         lock(&self.shared).state.stats()

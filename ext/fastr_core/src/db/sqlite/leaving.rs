@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::job::{Job, Ticket};
-use super::report::seconds;
 use super::state::State;
+use crate::db::refusal::{CLOSED, seconds};
 use crate::error::Error;
 
 impl State {
@@ -74,7 +74,7 @@ impl State {
         self.closed = true;
         let mut jobs: Vec<Job> = self.read.waiting.drain(..).collect();
         jobs.extend(self.write.waiting.drain(..));
-        jobs.extend(self.transactions.end("the database was closed".into()));
+        jobs.extend(self.transactions.end(CLOSED.into()));
         for slot in &self.slots {
             if let Some((ticket, _)) = &slot.running {
                 ticket.mark_cancelled();

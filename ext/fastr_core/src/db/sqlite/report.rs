@@ -1,14 +1,9 @@
 //! What the lanes say about themselves: their numbers, and the error that names who holds the connections.
 
-use std::time::Duration;
-
-use super::error::refused;
 use super::state::{Lane, State};
 use crate::db::backend::Stats;
-use crate::error::{DatabaseErrorKind, Error};
-
-/// How much of a statement an error message shows.
-const SHOWN_SQL: usize = 200;
+use crate::db::refusal::{self, seconds, shown};
+use crate::error::Error;
 
 impl State {
     /// The numbers of this moment.
@@ -44,15 +39,7 @@ impl State {
     /// `PoolTimeout`, with everything needed to find the culprit.
     pub(super) fn exhausted(&mut self, what: &str, sql: &str) -> Error {
         self.counters.timeouts += 1;
-        let stats = self.stats();
-        let message = format!(
-            "{what}: size {}, busy {}, waiting {}; {}",
-            stats.size,
-            stats.busy,
-            stats.waiting,
-            self.longest_holder()
-        );
-        refused(DatabaseErrorKind::PoolTimeout, message, sql)
+        refusal::exhausted(what, &self.stats(), &self.longest_holder(), sql)
     }
 
     fn longest_holder(&self) -> String {
@@ -77,17 +64,5 @@ impl State {
             (Some(one), None) | (None, Some(one)) => one,
             (None, None) => "nothing holds a connection".into(),
         }
-    }
-}
-
-/// A duration as messages show it.
-pub(super) fn seconds(duration: Duration) -> String {
-    format!("{:.1} s", duration.as_secs_f64())
-}
-
-fn shown(sql: &str) -> String {
-    match sql.char_indices().nth(SHOWN_SQL) {
-        Some((end, _)) => format!("{}…", &sql[..end]),
-        None => sql.into(),
     }
 }

@@ -6,11 +6,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::error::refused;
 use super::job::{Job, Task, Ticket};
 use super::transactions::Transactions;
 use crate::db::backend::Stats;
 use crate::db::pool::DatabaseOptions;
+use crate::db::refusal::{CLOSED, refused};
 use crate::error::{DatabaseErrorKind, Error};
 use crate::sync::Condvar;
 
@@ -85,8 +85,7 @@ impl State {
     pub(super) fn refusal(&mut self, lane: Lane, job: &Job) -> Option<Error> {
         let ticket = &job.ticket;
         if self.closed {
-            let message = "the database was closed";
-            return Some(refused(DatabaseErrorKind::Connection, message, &ticket.sql));
+            return Some(refused(DatabaseErrorKind::Connection, CLOSED, &ticket.sql));
         }
         if ticket.is_cancelled() {
             // Whoever cancelled it did not find it in a queue.
@@ -99,7 +98,7 @@ impl State {
                 (waiting, limit, "too many operations wait already")
             }
             Some(id) => match self.transactions.get(id) {
-                None => return Some(self.transactions.closed(id, &ticket.sql)),
+                None => return Some(self.transactions.ended.closed(id, &ticket.sql)),
                 Some(_) if matches!(job.task, Task::Finish { .. }) => return None,
                 Some(open) => {
                     let waiting = open.waiting.len();

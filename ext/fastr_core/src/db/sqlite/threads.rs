@@ -2,14 +2,14 @@
 //! database is closed. None of them outlives the database by more than the statement it cannot interrupt.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::job::Job;
 use super::lanes::{Lanes, Shared, answer};
 use super::worker::Worker;
-use crate::error::{DatabaseError, DatabaseErrorKind, Error};
+use crate::db::refusal::CLOSED;
+use crate::error::{DatabaseError, DatabaseErrorKind};
 use crate::sync::{MutexGuard, lock, wait, wait_timeout};
 
 /// The threads that are alive, and the timer's plan.
@@ -24,14 +24,14 @@ pub(super) struct Threads {
 impl Lanes {
     /// Refuses new work, answers what waits, stops what runs, and waits up to `limit` for the threads to end.
     pub(super) fn close(&self, limit: Duration) -> bool {
-        if !self.serves_this_process() {
+        if !self.process.is_this() {
             return true;
         }
         let mut shared = lock(&self.shared);
         let jobs = shared.state.shut();
         self.timer.notify_one();
         drop(shared);
-        refuse(jobs, "the database was closed");
+        refuse(jobs, CLOSED);
         shared = self.outlive(limit);
         let all_ended = shared.threads.alive == 0;
         let handles = std::mem::take(&mut shared.threads.handles);
@@ -131,29 +131,6 @@ impl Lanes {
             };
         }
     }
-
-    /// Whether the threads, if there are any, live in this process.
-    pub(super) fn serves_this_process(&self) -> bool {
-        let process = self.process.load(Ordering::Relaxed);
-        process == 0 || process == std::process::id()
-    }
-
-    /// Threads do not survive `fork`: in the child nobody would ever answer, and the lock may be held for ever.
-    pub(super) fn check_process(&self) -> Result<(), Error> {
-        let own = std::process::id();
-        let first = self
-            .process
-            .compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed);
-        match first {
-            Ok(_) => Ok(()),
-            Err(process) if process == own => Ok(()),
-            Err(_) => Err(Error::NotRunning(
-                "this database was used before fork, and its threads stayed in the parent; open it again in the \
-                 child, or use it for the first time after fork"
-                    .into(),
-            )),
-        }
-    }
 }
 
 fn refuse(jobs: Vec<Job>, message: &str) {
@@ -174,22 +151,44 @@ impl Drop for Alive {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::db::process::Process;
+    use crate::db::sqlite::job::{Task, Ticket};
     use crate::db::sqlite::location::Location;
+    use crate::db::sqlite::state::Lane;
     use crate::db::{Database, DatabaseOptions, Query};
+    use crate::error::Error;
     use crate::event::{Completer, CompletionId};
     use crate::waiter::{Waited, Waiter};
 
     #[test]
     fn an_operation_in_a_forked_child_is_refused_instead_of_waiting_for_ever() {
-        let options = DatabaseOptions::default();
-        let lanes = Arc::new(Lanes::new(Location::Memory, options));
-        lanes
-            .process
-            .store(std::process::id() ^ 1, Ordering::Relaxed);
-        assert!(
-            matches!(lanes.check_process(), Err(Error::NotRunning(text)) if text.contains("fork"))
-        );
+        let mut lanes = Lanes::new(Location::Memory, DatabaseOptions::default());
+        lanes.process = Process::of_a_stranger();
+        let waiter = Arc::new(Waiter::default());
+        let completer = Completer::waiter(Arc::clone(&waiter), CompletionId(1));
+        let lanes = Arc::new(lanes);
+        lanes.enqueue(Lane::Write, job(&lanes, completer));
+        let Waited::Completed(Err(Error::NotRunning(text))) = waiter.wait(None) else {
+            panic!("it was refused");
+        };
+        assert!(text.contains("fork"), "{text}");
         assert!(lanes.close(Duration::from_secs(1)));
+    }
+
+    fn job(lanes: &Arc<Lanes>, completer: Completer) -> Job {
+        let ticket = Ticket {
+            sql: "select 1".into(),
+            transaction: None,
+            timeout: None,
+            is_cancelled: false.into(),
+            lanes: Arc::downgrade(lanes),
+        };
+        Job {
+            ticket: Arc::new(ticket),
+            task: Task::Script,
+            completer,
+            deadline: None,
+        }
     }
 
     #[test]
@@ -202,7 +201,8 @@ mod tests {
 
     #[test]
     fn a_closed_database_says_so() {
-        let database = Database::open(":memory:", DatabaseOptions::default()).unwrap();
+        let none = Arc::new(|| Err(Error::NotRunning("SQLite needs no reactor".into())));
+        let database = Database::open(":memory:", DatabaseOptions::default(), none).unwrap();
         assert!(database.close(Duration::from_secs(1)));
         let waiter = Arc::new(Waiter::default());
         database.submit(

@@ -4,13 +4,9 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use super::error::refused;
 use super::job::Job;
+use crate::db::ended::Ended;
 use crate::db::rows::TransactionId;
-use crate::error::{DatabaseErrorKind, Error};
-
-/// How many ended transactions are remembered, to say why they ended.
-const REMEMBERED: usize = 64;
 
 /// The open transaction.
 #[derive(Debug)]
@@ -26,7 +22,7 @@ pub(super) struct Open {
 pub(super) struct Transactions {
     pub(super) open: Option<Open>,
     begun: u64,
-    ended: VecDeque<(TransactionId, String)>,
+    pub(super) ended: Ended,
 }
 
 impl Transactions {
@@ -66,18 +62,7 @@ impl Transactions {
         let Some(open) = self.open.take() else {
             return VecDeque::new();
         };
-        if self.ended.len() == REMEMBERED {
-            self.ended.pop_front();
-        }
-        self.ended.push_back((open.id, reason));
+        self.ended.remember(open.id, reason);
         open.waiting
-    }
-
-    /// The error for a statement in one that is not open.
-    pub(super) fn closed(&self, id: TransactionId, sql: &str) -> Error {
-        let known = self.ended.iter().rev().find(|(ended, _)| *ended == id);
-        let reason = known.map_or("it is not open", |(_, reason)| reason);
-        let message = format!("transaction {} is over: {reason}", id.0);
-        refused(DatabaseErrorKind::TransactionClosed, message, sql)
     }
 }

@@ -8,14 +8,16 @@ use std::sync::Arc;
 use rusqlite::Connection;
 
 use super::connection::{self, Stop, Watch};
-use super::error::{from_sqlite, refused, was_stopped};
+use super::error::{from_sqlite, was_stopped};
 use super::execute::{self, Execution};
 use super::job::{Job, Task, Ticket};
 use super::lanes::{Lanes, Next};
 use super::planning::Planning;
-use super::report::seconds;
 use super::state::Lane;
-use crate::error::{DatabaseErrorKind, Error};
+use crate::db::query::Shape;
+use crate::db::refusal;
+use crate::db::timings::Clock;
+use crate::error::Error;
 use crate::event::Outcome;
 
 /// What came of a job.
@@ -97,14 +99,26 @@ impl Worker {
                 binds,
                 shape,
                 row_limit,
-            } => Execution {
+                clock,
+            } => Clock::measure(clock.as_ref(), || {
+                Execution {
+                    sql,
+                    binds,
+                    shape,
+                    row_limit: *row_limit,
+                    inserts: *inserts,
+                }
+                .run(connection, planning, lane)
+            }),
+            Task::Stream { binds, batch, feed } => Execution {
                 sql,
                 binds,
-                shape,
-                row_limit: *row_limit,
-                inserts: *inserts,
+                shape: &Shape::Rows,
+                row_limit: None,
+                inserts: false,
             }
-            .run(connection, planning, lane),
+            .stream(connection, *batch, feed)
+            .map(|()| Some(Outcome::Done)),
             Task::Script => execute::script(connection, sql).map(|()| Some(Outcome::Done)),
             Task::Begin(_) => {
                 run(connection, sql)?;
@@ -145,12 +159,12 @@ impl Worker {
                     Ok(_) => "a script in it ended it",
                     Err(_) => "the database rolled it back when a statement in it failed",
                 });
-                result.and_then(|_| Err(ended_inside(ticket)))
+                result.and_then(|_| Err(refusal::ended_inside(&ticket.sql)))
             }
             (None, false) => {
                 self.roll_back();
                 // A failed commit has its own error already.
-                result.and_then(|_| Err(left_open(ticket)))
+                result.and_then(|_| Err(refusal::left_open(&ticket.sql)))
             }
             _ => result,
         }
@@ -169,10 +183,8 @@ impl Worker {
 
     fn idled(&mut self) {
         self.roll_back();
-        let limit = seconds(self.lanes.options.idle_in_transaction);
-        self.lanes.end_transaction(&format!(
-            "it was rolled back because it had no statement for {limit} (idle_in_transaction)"
-        ));
+        let limit = self.lanes.options.idle_in_transaction;
+        self.lanes.end_transaction(&refusal::idled(limit));
     }
 
     fn connect(&mut self) -> Result<&mut (Connection, Planning), Error> {
@@ -211,31 +223,8 @@ fn reason(error: Error, stop: Option<Stop>, ticket: &Ticket) -> Error {
     match (&error, stop) {
         (Error::Database(database), Some(stop)) if was_stopped(database) => match stop {
             Stop::Cancelled => ticket.cancelled(),
-            Stop::TimedOut(limit) => refused(
-                DatabaseErrorKind::QueryTimeout,
-                format!(
-                    "the statement ran longer than its limit of {}",
-                    seconds(limit)
-                ),
-                &ticket.sql,
-            ),
+            Stop::TimedOut(limit) => refusal::timed_out(limit, &ticket.sql),
         },
         _ => error,
     }
-}
-
-fn ended_inside(ticket: &Ticket) -> Error {
-    refused(
-        DatabaseErrorKind::TransactionClosed,
-        "this ended the transaction it ran in; leave COMMIT and ROLLBACK to `transaction`",
-        &ticket.sql,
-    )
-}
-
-fn left_open(ticket: &Ticket) -> Error {
-    refused(
-        DatabaseErrorKind::Query,
-        "this left a transaction open, which was rolled back; use `transaction`",
-        &ticket.sql,
-    )
 }

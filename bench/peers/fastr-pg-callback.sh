@@ -1,0 +1,5 @@
+title="fastr, PostgreSQL, callback"; kind=ours_pg
+workloads="db queries fortunes updates users5 slowdb"
+. $OURS/serve.sh
+version() { ours_version; }
+start() { export BENCH_DATABASE=postgresql DB_POOL=$ASYNC_POOL; serve controller callback; }

@@ -1,0 +1,342 @@
+//! Where a MySQL or MariaDB server is and how to get in, from a URL. It does no I/O, and never shows a password.
+
+use std::fmt;
+
+use percent_encoding::percent_decode_str;
+use sqlx::ConnectOptions;
+use sqlx::mysql::{MySqlConnectOptions, MySqlSslMode};
+
+use crate::error::{DatabaseError, DatabaseErrorKind, Error};
+
+/// Options of other libraries' URLs that mean nothing here, or that the pool reads.
+const IGNORED: [&str; 7] = [
+    "pool",
+    "size",
+    "reconnect",
+    "timeout",
+    "checkout-timeout",
+    "connect-timeout",
+    "prepared-statements",
+];
+
+/// The options there are, for the error message.
+const KNOWN: &str =
+    "ssl-mode, ssl-ca, ssl-cert, ssl-key, socket, charset, collation, sql-mode and strict";
+
+/// A server's address with everything needed to get in.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Location {
+    host: String,
+    port: u16,
+    socket: Option<String>,
+    user: Option<String>,
+    password: Option<String>,
+    database: Option<String>,
+    ssl_mode: Option<SslMode>,
+    ssl_ca: Option<String>,
+    ssl_cert: Option<String>,
+    ssl_key: Option<String>,
+    /// The collation of literals and comparisons on the connection; the server's own unless asked.
+    pub(super) collation: Option<String>,
+    /// Modes that are added to the server's own.
+    pub(super) sql_mode: Option<String>,
+    /// Whether a value that does not fit is an error rather than cut (the default).
+    pub(super) is_strict: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SslMode {
+    Disabled,
+    Preferred,
+    Required,
+    VerifyCa,
+    VerifyIdentity,
+}
+
+impl Location {
+    /// Understands `mysql://user:password@host:port/database?option=value`; `mysql2://` and `mariadb://` mean the same.
+    pub(super) fn parse(url: &str) -> Result<Self, Error> {
+        let Some((scheme, rest)) = url.split_once("://") else {
+            return Err(unusable(
+                url,
+                "it is no URL; write mysql://user:password@host/database",
+            ));
+        };
+        if !["mysql", "mysql2", "mariadb"].contains(&scheme) {
+            return Err(unusable(
+                url,
+                "its scheme is none of mysql, mysql2 and mariadb",
+            ));
+        }
+        let rest = rest.split_once('#').map_or(rest, |(rest, _)| rest);
+        let (rest, options) = rest.split_once('?').unwrap_or((rest, ""));
+        let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
+        let (credentials, address) = match authority.rsplit_once('@') {
+            Some((credentials, address)) => (credentials, address),
+            None => ("", authority),
+        };
+        let (user, password) = match credentials.split_once(':') {
+            Some((user, password)) => (user, Some(password)),
+            None => (credentials, None),
+        };
+        let text = |part: &str| decoded(url, part);
+        let (host, port) = host_and_port(url, address)?;
+        let mut location = Self {
+            host,
+            port,
+            socket: None,
+            user: some(text(user)?),
+            password: password.map(text).transpose()?,
+            database: some(text(database)?),
+            ssl_mode: None,
+            ssl_ca: None,
+            ssl_cert: None,
+            ssl_key: None,
+            collation: None,
+            sql_mode: None,
+            is_strict: true,
+        };
+        for option in options.split('&').filter(|option| !option.is_empty()) {
+            location.option(url, option)?;
+        }
+        Ok(location)
+    }
+
+    fn option(&mut self, url: &str, option: &str) -> Result<(), Error> {
+        let (name, value) = option.split_once('=').unwrap_or((option, ""));
+        let name = name.replace('_', "-");
+        let value = decoded(url, &value.replace('+', "%20"))?;
+        match name.as_str() {
+            "ssl-mode" | "sslmode" => self.ssl_mode = Some(ssl_mode(url, &value)?),
+            "ssl-ca" | "sslca" => self.ssl_ca = some(value),
+            "ssl-cert" | "sslcert" => self.ssl_cert = some(value),
+            "ssl-key" | "sslkey" => self.ssl_key = some(value),
+            "socket" => self.socket = some(value),
+            "charset" | "encoding" => charset(url, &value)?,
+            "collation" => self.collation = some(word(url, &name, value)?),
+            "sql-mode" => self.sql_mode = some(word(url, &name, value)?),
+            "strict" => self.is_strict = !matches!(value.as_str(), "false" | "0" | "no"),
+            other if IGNORED.contains(&other) => {}
+            other => {
+                return Err(unusable(
+                    url,
+                    &format!("the option {other:?} is not known; {KNOWN} are"),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// What sqlx connects with. It is told to set nothing up: that is done together with the first question.
+    pub(super) fn options(&self, statement_cache: usize) -> MySqlConnectOptions {
+        let mut options = MySqlConnectOptions::new()
+            .host(&self.host)
+            .port(self.port)
+            .statement_cache_capacity(statement_cache)
+            .pipes_as_concat(false)
+            .no_engine_substitution(false)
+            .timezone(None)
+            .set_names(false)
+            .disable_statement_logging();
+        if let Some(mode) = self.ssl_mode {
+            options = options.ssl_mode(mode.into());
+        }
+        let set = [
+            (
+                &self.user,
+                MySqlConnectOptions::username as fn(_, &str) -> _,
+            ),
+            (&self.password, MySqlConnectOptions::password),
+            (&self.database, MySqlConnectOptions::database),
+            (&self.socket, |options, path| options.socket(path)),
+            (&self.ssl_ca, |options, file| options.ssl_ca(file)),
+            (&self.ssl_cert, |options, file| {
+                options.ssl_client_cert(file)
+            }),
+            (&self.ssl_key, |options, file| options.ssl_client_key(file)),
+        ];
+        for (value, set) in set {
+            if let Some(value) = value {
+                options = set(options, value);
+            }
+        }
+        options
+    }
+
+    /// `127.0.0.1:3306`, or the socket's path.
+    pub(super) fn address(&self) -> String {
+        match &self.socket {
+            Some(socket) => socket.clone(),
+            None if self.host.contains(':') => format!("[{}]:{}", self.host, self.port),
+            None => format!("{}:{}", self.host, self.port),
+        }
+    }
+}
+
+impl fmt::Debug for Location {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Location({})", self.address())
+    }
+}
+
+impl From<SslMode> for MySqlSslMode {
+    fn from(mode: SslMode) -> Self {
+        match mode {
+            SslMode::Disabled => Self::Disabled,
+            SslMode::Preferred => Self::Preferred,
+            SslMode::Required => Self::Required,
+            SslMode::VerifyCa => Self::VerifyCa,
+            SslMode::VerifyIdentity => Self::VerifyIdentity,
+        }
+    }
+}
+
+fn ssl_mode(url: &str, value: &str) -> Result<SslMode, Error> {
+    match value.to_ascii_lowercase().replace('-', "_").as_str() {
+        "disabled" | "disable" => Ok(SslMode::Disabled),
+        "preferred" | "prefer" => Ok(SslMode::Preferred),
+        "required" | "require" => Ok(SslMode::Required),
+        "verify_ca" => Ok(SslMode::VerifyCa),
+        "verify_identity" | "verify_full" => Ok(SslMode::VerifyIdentity),
+        _ => Err(unusable(
+            url,
+            "its ssl-mode is none of disabled, preferred, required, verify_ca and verify_identity",
+        )),
+    }
+}
+
+/// Text arrives and leaves as UTF-8, whatever a table stores: the server converts.
+fn charset(url: &str, value: &str) -> Result<(), Error> {
+    if ["utf8mb4", "utf8", "utf8mb3"].contains(&value.to_ascii_lowercase().as_str()) {
+        return Ok(());
+    }
+    Err(unusable(
+        url,
+        "its charset is not utf8mb4; leave the option out, the server converts what tables store in another charset",
+    ))
+}
+
+/// A value that becomes part of a statement.
+fn word(url: &str, name: &str, value: String) -> Result<String, Error> {
+    if value
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "_,".contains(c))
+    {
+        return Ok(value);
+    }
+    Err(unusable(
+        url,
+        &format!("its {name} is not made of letters, digits, _ and commas"),
+    ))
+}
+
+fn host_and_port(url: &str, address: &str) -> Result<(String, u16), Error> {
+    let (host, port) = match address
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once(']'))
+    {
+        Some((host, port)) => (host, port.strip_prefix(':')),
+        None => match address.split_once(':') {
+            Some((host, port)) => (host, Some(port)),
+            None => (address, None),
+        },
+    };
+    let port = match port {
+        None | Some("") => 3306,
+        Some(port) => port.parse().map_err(|_| {
+            unusable(
+                url,
+                "its port is not a number; a password with : / ? # or @ in it is percent-encoded",
+            )
+        })?,
+    };
+    let host = decoded(url, host)?;
+    Ok((some(host).unwrap_or_else(|| "localhost".into()), port))
+}
+
+fn decoded(url: &str, part: &str) -> Result<String, Error> {
+    match percent_decode_str(part).decode_utf8() {
+        Ok(text) if text.contains('\0') => Err(unusable(url, "it contains a NUL byte")),
+        Ok(text) => Ok(text.into_owned()),
+        Err(_) => Err(unusable(url, "it is not UTF-8 once it is percent-decoded")),
+    }
+}
+
+fn some(text: String) -> Option<String> {
+    (!text.is_empty()).then_some(text)
+}
+
+fn unusable(url: &str, reason: &str) -> Error {
+    let message = format!(
+        "cannot use {:?} as a MySQL database: {reason}",
+        without_secrets(url)
+    );
+    DatabaseError::new(DatabaseErrorKind::Connection, message).into()
+}
+
+/// The URL up to what may be secret: credentials and options.
+fn without_secrets(url: &str) -> String {
+    let shown = url.split(['?', '#']).next().unwrap_or_default();
+    match (shown.find("://"), url.rfind('@')) {
+        (Some(start), Some(end)) if end > start => {
+            format!(
+                "{}…{}",
+                &url[..start + 3],
+                url[end..].split(['?', '#']).next().unwrap_or_default()
+            )
+        }
+        _ => shown.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_of_a_url_are_understood() {
+        let location = Location::parse(
+            "mysql2://bob%40home:p%3Aw%40x@db.example:3307/shop%20a?ssl_mode=REQUIRED&pool=5",
+        )
+        .unwrap();
+        assert_eq!(location.address(), "db.example:3307");
+        assert_eq!(location.user.as_deref(), Some("bob@home"));
+        assert_eq!(location.password.as_deref(), Some("p:w@x"));
+        assert_eq!(location.database.as_deref(), Some("shop a"));
+        assert_eq!(location.ssl_mode, Some(SslMode::Required));
+        assert!(location.is_strict);
+        for (url, address) in [
+            ("mysql://", "localhost:3306"),
+            ("mariadb://root@[::1]:3308", "[::1]:3308"),
+            (
+                "mysql://root@/db?socket=%2Frun%2Fmysqld.sock",
+                "/run/mysqld.sock",
+            ),
+            (
+                "mysql://h/?strict=false&encoding=utf8&sql-mode=ANSI_QUOTES",
+                "h:3306",
+            ),
+        ] {
+            assert_eq!(Location::parse(url).unwrap().address(), address, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_url_that_cannot_be_used_says_why_and_shows_no_password() {
+        for (url, reason) in [
+            ("mysql://u:s3cret@h:port/d", "port"),
+            ("mysql://u:s3c/s3cret@h/d", "port"),
+            ("mysql://u:s3cret@h/d?ssl-mode=maybe", "ssl-mode"),
+            ("mysql://u:s3cret@h/d?charset=latin1", "utf8mb4"),
+            ("mysql://u:s3cret@h/d?password=s3cret", "\"password\""),
+            ("mysql://u:s3cret@h/%ff", "UTF-8"),
+            ("mysql://u:s3cret@h/d?sql-mode=a'b", "sql-mode"),
+            ("postgres://u:s3cret@h/d", "scheme"),
+            ("mysql:h", "no URL"),
+        ] {
+            let error = Location::parse(url).unwrap_err().to_string();
+            assert!(error.contains(reason), "{url}: {error}");
+            assert!(!error.contains("s3c"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! One job on one connection: run it, judge it, bring the server's view of transactions and the pool's together again,
+//! and answer.
+
+use std::panic::AssertUnwindSafe;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+
+use super::driver::{Driver, Failure, Session};
+use super::job::{Job, Task, Ticket};
+use super::session_task::Connection;
+use super::stopping::{self, Ran};
+use super::verdict::{Then, Verdict, judge};
+use crate::db::query::Query;
+use crate::db::refusal;
+use crate::error::Error;
+use crate::event::Outcome;
+
+/// How long a stream that nobody reads any more may take to notice that by itself. Stopping it from outside would
+/// abort the transaction it may be in.
+const STREAM_GRACE: Duration = Duration::from_millis(20);
+
+/// Why a transaction ended with its connection.
+const LOST: &str = "its connection was lost, so it was rolled back";
+
+impl<D: Driver> Connection<D> {
+    /// Performs a job. Whether the connection goes on; if not, its place was left.
+    pub(super) async fn perform(&mut self, job: Job) -> bool {
+        let Job {
+            ticket,
+            task,
+            completer,
+            since,
+            deadline,
+            is_repeated,
+        } = job;
+        self.seat.hold(&ticket, completer);
+        let attempt = self.attempt(&ticket, &task, !is_repeated);
+        let attempt = AssertUnwindSafe(attempt).catch_unwind().await;
+        let Verdict { result, then } = attempt.unwrap_or_else(|_| panicked());
+        match then {
+            Then::GoOn => self.seat.release(),
+            Then::ThrowAway => self.seat.leave(LOST),
+            Then::Lost => self.seat.lose(end_of(&task)),
+            Then::Repeat => {
+                self.seat.lose(LOST);
+                if let Some(completer) = self.seat.let_go() {
+                    self.seat.requeue(Job {
+                        ticket,
+                        task,
+                        completer,
+                        since,
+                        deadline,
+                        is_repeated: true,
+                    });
+                }
+                return false;
+            }
+        }
+        self.seat.answer(result);
+        then == Then::GoOn
+    }
+
+    async fn attempt(&mut self, ticket: &Ticket, task: &Task, is_first: bool) -> Verdict {
+        if ticket.is_cancelled() && !task.ends() {
+            return Verdict::new(Err(ticket.cancelled()), Then::GoOn);
+        }
+        let ran = self.run(ticket, task).await;
+        let may_repeat = is_first && ticket.query.transaction.is_none();
+        let verdict = judge(ticket, task, ran, may_repeat);
+        if verdict.then != Then::GoOn {
+            return verdict;
+        }
+        let verdict = self.keep_books(task, verdict);
+        self.settle(ticket, verdict).await
+    }
+
+    async fn run(&mut self, ticket: &Ticket, task: &Task) -> Ran {
+        let (driver, key) = (&*self.driver, self.session.key());
+        let query = &ticket.query;
+        let none = Duration::ZERO;
+        match task {
+            Task::Query => {
+                let statement = self.session.run(query);
+                stopping::run(driver, key, ticket, none, statement).await
+            }
+            Task::Stream { batch, feed } => {
+                let statement = self.session.stream(query, *batch, feed).map(done);
+                stopping::run(driver, key, ticket, STREAM_GRACE, statement).await
+            }
+            Task::Begin(statements) => {
+                let statement = run_all(&mut self.session, statements);
+                stopping::run(driver, key, ticket, none, statement).await
+            }
+            Task::Script => {
+                let statement = self.session.script(&query.sql).map(done);
+                stopping::run(driver, key, ticket, none, statement).await
+            }
+            Task::Finish { .. } => Ran {
+                result: Some(self.session.run(query).await.map(|_| Outcome::Done)),
+                stop: None,
+            },
+        }
+    }
+
+    /// Enters what was opened and what ended.
+    fn keep_books(&mut self, task: &Task, verdict: Verdict) -> Verdict {
+        match (task, &verdict.result) {
+            (Task::Begin(_), Ok(_)) => {
+                let id = self.seat.open_transaction();
+                return Verdict::new(Ok(Outcome::Transaction(id)), verdict.then);
+            }
+            (Task::Finish { commit: true }, Ok(_)) => self.seat.end_transaction("it was committed"),
+            (Task::Finish { commit: true }, Err(_)) => self
+                .seat
+                .end_transaction("its commit failed, so it was rolled back"),
+            (Task::Finish { commit: false }, _) => self.seat.end_transaction("it was rolled back"),
+            _ => {}
+        }
+        verdict
+    }
+
+    /// Brings the server's view of transactions and ours together again.
+    async fn settle(&mut self, ticket: &Ticket, verdict: Verdict) -> Verdict {
+        let sql = &ticket.query.sql;
+        let is_open = self.seat.transaction().is_some();
+        let Verdict { result, then } = verdict;
+        match (is_open, self.session.is_in_transaction()) {
+            (true, false) => {
+                self.seat.end_transaction(match &result {
+                    Ok(_) => "a script in it ended it",
+                    Err(_) => "the database rolled it back when a statement in it failed",
+                });
+                let result = result.and_then(|_| Err(refusal::ended_inside(sql)));
+                Verdict::new(result, then)
+            }
+            (false, true) => {
+                let is_clean = self.roll_back().await;
+                let result = match ticket.query.transaction {
+                    // A failed commit has its own error already.
+                    Some(_) => result,
+                    None => result.and_then(|_| Err(refusal::left_open(sql))),
+                };
+                Verdict::new(result, if is_clean { then } else { Then::ThrowAway })
+            }
+            _ => Verdict::new(result, then),
+        }
+    }
+}
+
+async fn run_all<S: Session>(session: &mut S, statements: &[String]) -> Result<Outcome, Failure> {
+    for sql in statements {
+        session.run(&Query::new(sql.as_str())).await?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn done(result: Result<(), Failure>) -> Result<Outcome, Failure> {
+    result.map(|()| Outcome::Done)
+}
+
+/// After a panic the connection may be in any state.
+fn panicked() -> Verdict {
+    let message = "Rust code panicked while it ran this statement; the connection was replaced";
+    Verdict::new(Err(Error::Panicked(message.into())), Then::ThrowAway)
+}
+
+/// What is said about a transaction that ended with its connection.
+fn end_of(task: &Task) -> &'static str {
+    match task {
+        Task::Finish { commit: true } => {
+            "its connection was lost while it committed, so whether it was committed is unknown"
+        }
+        _ => LOST,
+    }
+}

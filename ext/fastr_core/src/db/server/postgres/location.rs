@@ -1,0 +1,341 @@
+//! Where a PostgreSQL server lies and how it is spoken to, from its URL. It does no I/O. Whatever it says about a URL, it
+//! never says the password.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use percent_encoding::percent_decode_str;
+use sqlx::ConnectOptions;
+use sqlx::postgres::{PgConnectOptions, PgSslMode};
+
+use crate::db::pool::DatabaseOptions;
+use crate::error::{DatabaseError, DatabaseErrorKind, Error};
+
+/// How long connecting may last unless the URL says otherwise.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A server, and how to connect to it.
+#[derive(Debug, Clone)]
+pub(super) struct Location {
+    /// What sqlx takes.
+    pub(super) options: PgConnectOptions,
+    /// How many statements a connection keeps prepared; none behind a pooler that mixes connections.
+    pub(super) statements: usize,
+    /// How long connecting may last.
+    pub(super) connect_timeout: Duration,
+}
+
+impl Location {
+    /// Understands `postgres://user:password@host:port/database?option=value`.
+    pub(super) fn parse(url: &str, options: &DatabaseOptions) -> Result<Self, Error> {
+        let (_, rest) = url
+            .split_once("://")
+            .ok_or_else(|| unusable("it has no scheme; write postgres://user@host/database"))?;
+        let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
+        let connect = PgConnectOptions::new_without_pgpass()
+            // Behind a pooler every parameter of the start counts, and this one says nothing new since PostgreSQL 12.
+            .extra_float_digits(None)
+            .application_name("fastr")
+            .disable_statement_logging();
+        let mut location = Self {
+            options: connect,
+            statements: options.statement_cache,
+            connect_timeout: CONNECT_TIMEOUT,
+        };
+        location.authority(authority)?;
+        if !database.is_empty() {
+            let database = decoded(database, "database")?;
+            location.change(|options| options.database(&database));
+        }
+        for option in query.split('&').filter(|option| !option.is_empty()) {
+            let (name, value) = option.split_once('=').unwrap_or((option, ""));
+            let value = decoded(value, name)?;
+            location.option(&decoded(name, "option")?, &value)?;
+        }
+        // sqlx forgets none of its own, so that statements it still keeps are never more than ours.
+        let capacity = location.statements;
+        location.change(|options| options.statement_cache_capacity(capacity));
+        Ok(location)
+    }
+
+    fn change(&mut self, change: impl FnOnce(PgConnectOptions) -> PgConnectOptions) {
+        self.options = change(self.options.clone());
+    }
+
+    fn authority(&mut self, authority: &str) -> Result<(), Error> {
+        let (user, address) = match authority.rsplit_once('@') {
+            Some((user, address)) => (Some(user), address),
+            None => (None, authority),
+        };
+        if let Some(user) = user {
+            let (name, password) = match user.split_once(':') {
+                Some((name, password)) => (name, Some(decoded(password, "password")?)),
+                None => (user, None),
+            };
+            let name = decoded(name, "user")?;
+            self.change(|options| options.username(&name));
+            if let Some(password) = password {
+                self.change(|options| options.password(&password));
+            }
+        }
+        if address.contains(',') {
+            return Err(unusable("it names several hosts; name one"));
+        }
+        let (host, port) = split_port(address);
+        if !host.is_empty() {
+            let host = decoded(host, "host")?;
+            self.change(|options| options.host(&host));
+        }
+        match port {
+            Some(port) => self.port(port),
+            None => Ok(()),
+        }
+    }
+
+    fn port(&mut self, port: &str) -> Result<(), Error> {
+        let port = port
+            .parse()
+            .map_err(|_| unusable("its port is not a number from 0 to 65535"))?;
+        self.change(|options| options.port(port));
+        Ok(())
+    }
+
+    fn option(&mut self, name: &str, value: &str) -> Result<(), Error> {
+        match name {
+            "host" => self.change(|options| options.host(value)),
+            "hostaddr" => {
+                let address: IpAddr = value
+                    .parse()
+                    .map_err(|_| unusable("its hostaddr is not an IP address"))?;
+                self.change(|options| options.host(&address.to_string()));
+            }
+            "port" => return self.port(value),
+            "user" => self.change(|options| options.username(value)),
+            "password" => self.change(|options| options.password(value)),
+            "dbname" => self.change(|options| options.database(value)),
+            "application_name" => self.change(|options| options.application_name(value)),
+            "sslmode" => {
+                let mode = ssl_mode(value)?;
+                self.change(|options| options.ssl_mode(mode));
+            }
+            "sslrootcert" => self.change(|options| options.ssl_root_cert(value)),
+            "sslcert" => self.change(|options| options.ssl_client_cert(value)),
+            "sslkey" => self.change(|options| options.ssl_client_key(value)),
+            "connect_timeout" => {
+                let seconds = value
+                    .parse()
+                    .map_err(|_| unusable("its connect_timeout is not a number of seconds"))?;
+                if seconds > 0 {
+                    self.connect_timeout = Duration::from_secs(seconds);
+                }
+            }
+            "statement_timeout"
+            | "lock_timeout"
+            | "idle_in_transaction_session_timeout"
+            | "search_path" => self.change(|options| options.options([(name, value)])),
+            "options" => return self.server_options(value),
+            "prepared_statements" => {
+                if !is_true(name, value)? {
+                    self.statements = 0;
+                }
+            }
+            "pgbouncer" => {
+                if is_true(name, value)? {
+                    self.statements = 0;
+                }
+            }
+            "client_encoding" | "encoding" if is_utf8(value) => {}
+            "client_encoding" | "encoding" => {
+                return Err(unusable(
+                    "its encoding is not UTF8, and fastr reads no other",
+                ));
+            }
+            "channel_binding" if value != "require" => {}
+            "channel_binding" => {
+                return Err(unusable(
+                    "it requires channel binding, which fastr has not; take channel_binding out and make sure of the \
+                     server by sslmode=verify-full",
+                ));
+            }
+            _ => return Err(unknown_option(name)),
+        }
+        Ok(())
+    }
+
+    /// `-c name=value -c name=value`, as libpq takes it.
+    fn server_options(&mut self, text: &str) -> Result<(), Error> {
+        let mut words = text.split_ascii_whitespace();
+        while let Some(word) = words.next() {
+            let setting = match word.strip_prefix("--") {
+                Some(setting) => setting,
+                None if word == "-c" => words.next().unwrap_or_default(),
+                None => word.strip_prefix("-c").unwrap_or_default(),
+            };
+            let (name, value) = setting
+                .split_once('=')
+                .ok_or_else(|| unusable("its options are not of the form -c name=value"))?;
+            self.change(|options| options.options([(name, value)]));
+        }
+        Ok(())
+    }
+
+    /// `PostgreSQL at 127.0.0.1:5432`
+    pub(super) fn describe(&self) -> String {
+        let host = self.options.get_host();
+        let port = self.options.get_port();
+        if host.starts_with('/') {
+            format!("PostgreSQL at {host}/.s.PGSQL.{port}")
+        } else if host.contains(':') {
+            format!("PostgreSQL at [{host}]:{port}")
+        } else {
+            format!("PostgreSQL at {host}:{port}")
+        }
+    }
+}
+
+/// `host`, `host:port`, `[::1]:port`; a path of a socket is percent-encoded and has no colon.
+fn split_port(address: &str) -> (&str, Option<&str>) {
+    if let Some(rest) = address.strip_prefix('[')
+        && let Some((host, after)) = rest.split_once(']')
+    {
+        return (
+            host,
+            after.strip_prefix(':').filter(|port| !port.is_empty()),
+        );
+    }
+    match address.rsplit_once(':') {
+        Some((host, "")) => (host, None),
+        Some((host, port)) => (host, Some(port)),
+        None => (address, None),
+    }
+}
+
+fn ssl_mode(value: &str) -> Result<PgSslMode, Error> {
+    Ok(match value {
+        "disable" => PgSslMode::Disable,
+        "allow" => PgSslMode::Allow,
+        "prefer" => PgSslMode::Prefer,
+        "require" => PgSslMode::Require,
+        "verify-ca" => PgSslMode::VerifyCa,
+        "verify-full" => PgSslMode::VerifyFull,
+        _ => {
+            return Err(unusable(
+                "its sslmode is none of disable, allow, prefer, require, verify-ca and verify-full",
+            ));
+        }
+    })
+}
+
+fn is_true(name: &str, value: &str) -> Result<bool, Error> {
+    match value {
+        "true" | "1" | "yes" | "on" => Ok(true),
+        "false" | "0" | "no" | "off" => Ok(false),
+        _ => Err(unusable(&format!("its {name} is neither true nor false"))),
+    }
+}
+
+fn is_utf8(value: &str) -> bool {
+    ["utf8", "utf-8", "unicode"]
+        .iter()
+        .any(|name| value.eq_ignore_ascii_case(name))
+}
+
+fn decoded(text: &str, part: &str) -> Result<String, Error> {
+    let decoded = percent_decode_str(text).decode_utf8().map_err(|_| {
+        unusable(&format!(
+            "its {part} is not UTF-8 once it is percent-decoded"
+        ))
+    })?;
+    if decoded.contains('\0') {
+        return Err(unusable(&format!("its {part} contains a NUL character")));
+    }
+    Ok(decoded.into_owned())
+}
+
+/// The URL itself is not shown: it may hold a password in places nobody expects.
+fn unusable(reason: &str) -> Error {
+    let message = format!("cannot use the PostgreSQL URL: {reason}");
+    DatabaseError::new(DatabaseErrorKind::Connection, message).into()
+}
+
+fn unknown_option(name: &str) -> Error {
+    unusable(&format!(
+        "its option {name:?} is not known; host, hostaddr, port, user, password, dbname, application_name, sslmode, \
+         sslrootcert, sslcert, sslkey, connect_timeout, statement_timeout, lock_timeout, \
+         idle_in_transaction_session_timeout, search_path, options, prepared_statements and pgbouncer are"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(url: &str) -> Result<Location, Error> {
+        Location::parse(url, &DatabaseOptions::default())
+    }
+
+    #[test]
+    fn every_part_of_a_url_counts() {
+        let location =
+            parse("postgres://me:p%40ss@db.example:6543/shop?application_name=till").unwrap();
+        assert_eq!(location.options.get_host(), "db.example");
+        assert_eq!(location.options.get_port(), 6543);
+        assert_eq!(location.options.get_username(), "me");
+        assert_eq!(location.options.get_database(), Some("shop"));
+        assert_eq!(location.options.get_application_name(), Some("till"));
+        assert_eq!(location.describe(), "PostgreSQL at db.example:6543");
+        assert_eq!(
+            location.statements,
+            DatabaseOptions::default().statement_cache
+        );
+    }
+
+    #[test]
+    fn sockets_and_ipv6_addresses_are_hosts() {
+        for (url, description) in [
+            (
+                "postgres:///shop?host=/run/pg&port=1",
+                "PostgreSQL at /run/pg/.s.PGSQL.1",
+            ),
+            (
+                "postgres://me@%2Frun%2Fpg:2/shop",
+                "PostgreSQL at /run/pg/.s.PGSQL.2",
+            ),
+            ("postgresql://[::1]:3/shop", "PostgreSQL at [::1]:3"),
+            ("postgres://localhost:4", "PostgreSQL at localhost:4"),
+        ] {
+            assert_eq!(parse(url).unwrap().describe(), description, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_pooler_that_mixes_connections_keeps_no_statements() {
+        for url in [
+            "postgres://a/b?pgbouncer=true",
+            "postgres://a/b?prepared_statements=false",
+        ] {
+            assert_eq!(parse(url).unwrap().statements, 0, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_url_that_cannot_be_used_says_why_and_shows_no_password() {
+        for (url, reason) in [
+            ("postgres://u:s3cret@h:port/d", "port"),
+            ("postgres://u:s3cret@h/d?sslmode=maybe", "sslmode"),
+            ("postgres://u:s3cret@h/d?passwort=s3cret", "\"passwort\""),
+            ("postgres://u:s3cret%ff@h/d", "password"),
+            ("postgres://u:s3cret@h1,h2/d", "several hosts"),
+            (
+                "postgres://u:s3cret@h/d?channel_binding=require",
+                "verify-full",
+            ),
+            ("postgres://u:s3cret@h/d?pgbouncer=maybe", "pgbouncer"),
+        ] {
+            let error = parse(url).unwrap_err().to_string();
+            assert!(error.contains(reason), "{url}: {error}");
+            assert!(!error.contains("s3cret"), "{error}");
+        }
+    }
+}

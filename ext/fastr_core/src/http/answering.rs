@@ -1,0 +1,185 @@
+//! The future of one request's answer. hyper keeps a place for it in every connection, idle ones too, and moves it
+//! there with each request: it is small. What needs a large future (files, bodies that are read first) boxes it.
+
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::{Arc, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use http::header::{CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING};
+use http::{Response, Version};
+use tokio::sync::oneshot;
+
+use crate::http::answers::{busy, closing, framed, internal_error};
+use crate::http::body::{Content, ResponseBody};
+use crate::http::connection::Activity;
+use crate::http::responder::Answer;
+use crate::http::service::Service;
+use crate::http::tracked::{InFlight, TrackedStream};
+
+/// How far an answer is.
+pub(crate) enum Progress {
+    /// It is here.
+    Done(Box<Response<Content>>),
+    /// The dispatcher has the request.
+    Dispatched(Dispatched),
+    /// Something has to be waited for before that.
+    Working(Pin<Box<dyn Future<Output = Progress> + Send>>),
+    /// It was given.
+    Given,
+}
+
+/// A request that the dispatcher has.
+pub(crate) struct Dispatched {
+    pub(crate) answer: oneshot::Receiver<Answer>,
+    pub(crate) in_flight: InFlight,
+    pub(crate) deadline: Instant,
+    pub(crate) is_head: bool,
+    pub(crate) is_http10: bool,
+}
+
+/// Resolves to the answer of one request; never fails.
+pub(crate) struct Answering {
+    service: Arc<Service>,
+    progress: Progress,
+    activity: Option<Activity>,
+    version: Version,
+}
+
+impl Answering {
+    /// Begins by calling `begin`; a panic in it becomes an answer, as everything does that goes wrong.
+    pub(crate) fn new(
+        service: Arc<Service>,
+        activity: Activity,
+        version: Version,
+        begin: impl FnOnce(&Arc<Service>) -> Progress,
+    ) -> Self {
+        let progress = catch_unwind(AssertUnwindSafe(|| begin(&service)));
+        Self {
+            progress: progress.unwrap_or_else(|_| Progress::broken()),
+            service,
+            activity: Some(activity),
+            version,
+        }
+    }
+
+    fn advance(&mut self, context: &mut Context<'_>) -> Poll<Response<Content>> {
+        loop {
+            match &mut self.progress {
+                Progress::Working(work) => match work.as_mut().poll(context) {
+                    Poll::Ready(next) => self.progress = next,
+                    Poll::Pending => return Poll::Pending,
+                },
+                Progress::Dispatched(dispatched) => {
+                    let answer = dispatched.poll_answer(&self.service, context);
+                    return answer.map(|answer| self.answered(answer));
+                }
+                Progress::Done(_) | Progress::Given => {
+                    return Poll::Ready(
+                        match std::mem::replace(&mut self.progress, Progress::Given) {
+                            Progress::Done(response) => *response,
+                            _ => internal_error(),
+                        },
+                    );
+                }
+            }
+        }
+    }
+
+    fn answered(
+        &mut self,
+        answer: Option<Result<Answer, oneshot::error::RecvError>>,
+    ) -> Response<Content> {
+        match std::mem::replace(&mut self.progress, Progress::Given) {
+            Progress::Dispatched(dispatched) => dispatched.respond(&self.service, answer),
+            _ => internal_error(),
+        }
+    }
+
+    /// The response as hyper takes it.
+    fn finish(&mut self, mut response: Response<Content>) -> Response<ResponseBody> {
+        // An answer that says `close` to HTTP/1.0 must be one of HTTP/1.0: to others hyper adds `keep-alive`.
+        if self.version == Version::HTTP_10 && response.headers().contains_key(CONNECTION) {
+            *response.version_mut() = self.version;
+        }
+        let activity = self.activity.take();
+        response.map(|content| ResponseBody::new(content, activity))
+    }
+}
+
+impl Future for Answering {
+    type Output = Response<ResponseBody>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.get_mut();
+        let response = catch_unwind(AssertUnwindSafe(|| this.advance(context)));
+        match response {
+            Ok(Poll::Pending) => Poll::Pending,
+            Ok(Poll::Ready(response)) => Poll::Ready(this.finish(response)),
+            Err(_) => {
+                this.progress = Progress::Given;
+                Poll::Ready(this.finish(internal_error()))
+            }
+        }
+    }
+}
+
+impl Progress {
+    pub(crate) fn done(response: Response<Content>) -> Self {
+        Progress::Done(Box::new(response))
+    }
+
+    fn broken() -> Self {
+        Self::done(internal_error())
+    }
+}
+
+impl Dispatched {
+    /// Ready with the answer, or with nothing once it is too late for one.
+    fn poll_answer(
+        &mut self,
+        service: &Service,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Answer, oneshot::error::RecvError>>> {
+        if let Poll::Ready(answer) = Pin::new(&mut self.answer).poll(context) {
+            return Poll::Ready(Some(answer));
+        }
+        let mut timer = service.timer.lock().unwrap_or_else(PoisonError::into_inner);
+        timer.poll(self.deadline, context).map(|()| None)
+    }
+
+    fn respond(
+        self,
+        service: &Service,
+        answer: Option<Result<Answer, oneshot::error::RecvError>>,
+    ) -> Response<Content> {
+        let mut in_flight = self.in_flight;
+        match answer {
+            Some(Ok(Answer::Whole(response))) => {
+                in_flight.finish();
+                let mut response = framed(response, self.is_head).map(Content::whole);
+                if in_flight.body().is_unread() {
+                    response = closing(response);
+                }
+                response
+            }
+            Some(Ok(Answer::Streamed(mut response))) => {
+                service.connection.answer_streams();
+                response.headers_mut().remove(TRANSFER_ENCODING);
+                // Without chunks only the end of the connection ends a body of unknown length.
+                if self.is_http10 && !response.headers().contains_key(CONTENT_LENGTH) {
+                    response = closing(response);
+                }
+                response.map(|body| Content::Streamed(TrackedStream::new(body, in_flight)))
+            }
+            Some(Err(_)) => {
+                in_flight.finish();
+                internal_error()
+            }
+            // Dropping `in_flight` unfinished tells the dispatcher to cancel what runs for this request.
+            None => busy("no answer was given in time"),
+        }
+    }
+}

@@ -1,0 +1,248 @@
+# frozen_string_literal: true
+
+# Owns the running of statements: every one passes through `await` or, from a callback on the dispatcher, through `ask`.
+# It looks up what the running code has set around itself (a transaction, a time limit, tags), chooses primary or
+# replica, and completes errors. Refuses to build SQL.
+
+require_relative "../caller"
+require_relative "../complaint"
+
+module AsyncRecord
+  # Runs statements on a database.
+  module Asking
+    DDL = /\A\s*(?:create|alter|drop)\b/i
+    WRITE = /\A\s*(?:insert\s+(?:ignore\s+)?into|update|delete\s+from|replace\s+into)\s+[`"]?([^\s`"(]+)/i
+    NONE = [].freeze
+    OPTIONS = { rows: {}.freeze, json: { shape: :json }.freeze }.freeze
+    private_constant :DDL, :WRITE, :NONE, :OPTIONS
+
+    # Waits for one statement: the way all of this library goes.
+    #
+    # @param shape [Symbol] :rows or :json
+    # @param transaction [Transaction, nil] nil means the fiber's own, if it has one
+    # @return [AsyncRecord::Rows, String, Array] rows, JSON, or what was written
+    # @api private
+    def await(sql, binds = NONE, shape: :rows, transaction: nil, timeout: nil)
+      started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      context = Context.current
+      result = if transaction.nil? && context.empty? && @simple && !Instrumentation.active?
+                 submit(sql, binds, native_options(shape, nil, timeout))
+               else
+                 transaction ||= transaction_in(context)
+                 transaction&.check_open
+                 options = native_options(shape, transaction, left_of(timeout, context))
+                 carefully(sql, binds, options, transaction, context)
+               end
+      note_change(sql) unless sql.start_with?("SELECT")
+      result
+    rescue Error => error
+      doubt(error)
+      raise Complaint.complete(error, self, binds, transaction, started)
+    end
+
+    # Runs a script: statements without binds, whose rows nobody wants, as servers take them unprepared. What a
+    # migration does goes this way.
+    #
+    # @param transaction [Transaction, nil] nil means the fiber's own, if it has one
+    # @return [void]
+    # @api private
+    def script(sql, transaction: nil)
+      transaction ||= transaction_in(Context.current)
+      transaction&.check_open
+      options = native_options(:rows, transaction, nil)
+      return submit_script(sql, options) unless Instrumentation.active?
+
+      Instrumentation.measure(self, sql, NONE, options, transaction) { |timed| submit_script(sql, timed) }
+    ensure
+      changed_schema
+    end
+
+    # @param table_name [String]
+    # @return [Integer] how often this process wrote to the table: what was read before is older than the last write
+    # @api private
+    def writes_to(table_name)
+      @writes ? @writes[table_name] : 0
+    end
+
+    # Whether {ask} can be used: on the dispatcher, where nothing is set around the code, while nobody measures
+    # statements.
+    #
+    # @return [Boolean]
+    # @api private
+    def direct?
+      @simple && Fastr::Dispatcher.on_dispatcher? && Context.current.empty? && !Instrumentation.active?
+    end
+
+    # Like {await} for a SELECT, with its result given to a block.
+    #
+    # @param statement [Statement]
+    # @param block [Proc] gets the value
+    # @param finish [#call] makes the value of the rows
+    # @return [Pending]
+    # @api private
+    def ask(statement, block, finish, shape: :rows, timeout: nil)
+      options = native_options(shape, nil, timeout)
+      started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      Pending.ask(block, ->(result) { finish.call(accepted(result, statement, started)) }) do |sink|
+        pool.query(sink, statement.sql, statement.binds, options)
+      end
+    end
+
+    # The raw seam: hands a sink to the native pool and waits for what comes through it.
+    #
+    # @yieldparam pool [AsyncRecord::Pool]
+    # @yieldparam sink [Integer, Object]
+    # @return [Object]
+    # @api private
+    def complete(pool = self.pool)
+      pending = Context[Pending]
+      return Fastr::Completion.await { |sink| yield pool, sink } unless pending
+
+      Fastr::Completion.await do |sink|
+        yield pool, sink
+        pending.sink = sink
+      end
+    ensure
+      pending.sink = nil if pending
+    end
+
+    # Like {complete}, for what must be known to its end: who is interrupted meanwhile (the client left) waits on.
+    #
+    # @return [Array(Object, StandardError)] the result, and the interruption if there was one
+    # @api private
+    def complete_surely(&submit)
+      return [complete(&submit), nil] unless Fastr::Dispatcher.on_dispatcher?
+
+      completion = start(&submit)
+      begin
+        [completion.await, nil]
+      rescue Fastr::DisconnectedError, Fastr::CancelledError => error
+        raise unless completion.pending?
+
+        [completion.await, error]
+      end
+    end
+
+    # Like {complete}, for what must not be left lying about: a result that comes too late goes to `abandoned`.
+    #
+    # @param abandoned [Proc]
+    # @return [Object]
+    # @api private
+    def complete_or_abandon(abandoned, &submit)
+      return complete(&submit) unless Fastr::Dispatcher.on_dispatcher?
+
+      completion = start(&submit)
+      begin
+        interruptible(completion.id) { completion.await }
+      rescue StandardError
+        completion.callback(&abandoned).errback { nil }
+        completion.cancel
+        raise
+      end
+    end
+
+    # @return [Transaction, nil] the one that the running code belongs to
+    # @api private
+    def transaction_in(context)
+      context[self] || @pin&.transaction
+    end
+
+    # What a test has everything run on.
+    #
+    # @return [Test::Pin, nil]
+    # @api private
+    attr_reader :pin
+
+    # @param pin [Test::Pin, nil]
+    # @api private
+    def pin=(pin)
+      @pin = pin
+      @simple = pin.nil? && @replicas.nil?
+    end
+
+    private
+
+    # With whatever is set around the code.
+    def carefully(sql, binds, options, transaction, context)
+      sql = context[Tags].append(sql) if context.key?(Tags)
+      return run(sql, binds, options, transaction, context) unless Instrumentation.active?
+
+      Instrumentation.measure(self, sql, binds, options, transaction) do |timed|
+        run(sql, binds, timed, transaction, context)
+      end
+    end
+
+    def left_of(timeout, context)
+      context.key?(Deadline) ? context[Deadline].limit(timeout) : timeout
+    end
+
+    # Where: in the transaction, on a replica, or on the primary.
+    def run(sql, binds, options, transaction, context)
+      reading = @replicas && Replicas.reading?(sql)
+      return transaction.use(reading) { submit(sql, binds, options) } if transaction
+      return submit(sql, binds, options) unless @replicas
+      return submit(sql, binds, options).tap { @replicas.wrote } unless reading
+      return submit(sql, binds, options) if @replicas.primary?(context)
+
+      @replicas.read { |pool| submit(sql, binds, options, pool || self.pool) }
+    end
+
+    # @return [Object] a result that is no error
+    def accepted(result, statement, started)
+      return result unless result.is_a?(Exception)
+      raise result unless result.is_a?(Error)
+
+      doubt(result)
+      raise Complaint.complete(result, self, statement.binds, nil, started)
+    end
+
+    def note_change(sql)
+      return changed_schema if DDL.match?(sql)
+
+      table = sql[WRITE, 1]
+      (@writes ||= Hash.new(0))[table] += 1 if table
+    end
+
+    def changed_schema
+      schema.forget
+      pin&.changed_schema
+    end
+
+    # The table may have been changed from outside.
+    def doubt(error)
+      schema.forget if error.instance_of?(QueryError)
+    end
+
+    # Lets the promise that the running work belongs to stop it.
+    def interruptible(sink)
+      pending = Context[Pending]
+      pending.sink = sink if pending
+      yield
+    ensure
+      pending.sink = nil if pending
+    end
+
+    def start
+      pool = self.pool
+      Fastr::Completion.start { |sink| yield pool, sink }
+    end
+
+    def native_options(shape, transaction, timeout)
+      options = OPTIONS.fetch(shape)
+      return options unless transaction || timeout
+
+      options = options.merge(transaction: transaction.id) if transaction
+      timeout ? options.merge(timeout: timeout) : options
+    end
+
+    def submit_script(sql, options)
+      complete { |pool, sink| pool.script(sink, sql, options) }
+      NONE
+    end
+
+    def submit(sql, binds, options, pool = self.pool)
+      complete(pool) { |chosen, sink| chosen.query(sink, sql, binds, options) }
+    end
+  end
+  private_constant :Asking
+end

@@ -1,0 +1,59 @@
+# frozen_string_literal: true
+
+# Owns one native pool: opened on first use, closed, and opened anew in a forked child. A database has one, and each of
+# its replicas. Refuses to know what runs on it.
+
+require "fastr/completion"
+require "fastr/fork"
+require "fastr/native_loader"
+
+module AsyncRecord
+  # The pool of one URL.
+  module Pooling
+    # @return [String]
+    attr_reader :url
+
+    # A forked child has a dispatcher of its own, which tells that this is another process without a system call.
+    #
+    # @return [AsyncRecord::Pool] the native pool of this process
+    # @api private
+    def pool
+      return @pool if @pool && own?
+
+      @mutex.synchronize do
+        next @pool if @pool && own?
+
+        connect
+        @dispatcher = Fastr::Dispatcher.instance
+        @pool = Pool.new(url, @options)
+      end
+    end
+
+    # @return [String] the URL without its password
+    # @api private
+    def masked_url
+      url.sub(%r{(://[^:/@]*):[^@/]*@}, '\1:…@')
+    end
+
+    private
+
+    def prepare_pool(url, options)
+      @url = url.to_s.dup.freeze
+      @options = options.freeze
+      @mutex = Mutex.new
+    end
+
+    def close_pool
+      @mutex.synchronize do
+        @pool.close if @pool && own?
+        @pool = nil
+      end
+    end
+
+    # @return [Boolean] whether the pool is this process's, not one that came through a fork
+    def own?
+      @dispatcher.equal?(Fastr::Dispatcher.instance)
+    end
+  end
+  private_constant :Pooling
+end

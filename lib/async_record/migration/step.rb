@@ -1,0 +1,189 @@
+# frozen_string_literal: true
+
+# Owns one migration in one direction: its transaction, its limits, its entry in the history, and what is said when it
+# fails. Migration and entry stand or fall together where the database can do that; where it cannot, the failure says
+# what is left.
+
+module AsyncRecord
+  class Migration
+    # Runs one script.
+    class Step
+      CHANGES_SCHEMA = /\A\s*(?:CREATE|ALTER|DROP|RENAME|TRUNCATE)\b/i
+      private_constant :CHANGES_SCHEMA
+
+      # @param database [Database]
+      # @param history [History]
+      # @param out [#puts]
+      def initialize(database, history, script, direction, out:)
+        @database = database
+        @history = history
+        @script = script
+        @direction = direction
+        @out = out
+      end
+
+      # @return [Boolean] false when another process was faster
+      # @raise [MigrationError]
+      def run
+        started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+        return false unless perform
+
+        milliseconds = (Process.clock_gettime(Process::CLOCK_MONOTONIC) - started) * 1000
+        @out.puts("#{@script}  #{@direction}  #{milliseconds.round(1)} ms")
+        true
+      rescue Error => error
+        forgive
+        raise failure(error)
+      rescue StandardError, ScriptError
+        forgive
+        @out.puts("#{@script} #{@direction} failed#{kept}") unless nothing_kept?
+        raise
+      ensure
+        @database.schema.forget
+      end
+
+      # Prints what {#run} would do.
+      #
+      # @param shadow [Database, nil] SQLite's copy of the schema
+      # @return [void]
+      def print(shadow)
+        dry = DryExecutor.new(@out, shadow)
+        alone = !(klass.transaction? && @database.dialect.transactional_ddl?)
+        @out.puts("-- #{@script} #{@direction}")
+        [*("BEGIN" unless alone), *limits.before].each { |sql| @out.puts("#{sql};") }
+        guarded { klass.new(shadow || @database, executor: dry, notes: nil).run(@direction) }
+        later = dry.later?
+        @out.puts("COMMIT;") if later && !alone
+        dry.finish
+        @out.puts("#{entry};", *("COMMIT;" unless alone || later))
+      end
+
+      private
+
+      def klass
+        @script.migration_class
+      end
+
+      def limits
+        @limits ||= klass.limits(@database)
+      end
+
+      def perform
+        return false if applied?
+
+        @executor = Executor.new(@database, limits: limits)
+        @migration = klass.new(@database, executor: @executor, notes: @out)
+        @history.begin(@script) unless whole?
+        klass.transaction? ? in_transaction : alone
+      end
+
+      def applied?
+        @history.applied?(@script.version) == (@direction == :up)
+      end
+
+      # Another process may have been faster while this one waited for the transaction.
+      def in_transaction
+        done = limits.within do
+          next false if applied?
+
+          run_migration
+          @history.record(@script, @direction) unless @executor.later?
+          true
+        end
+        return done unless @executor.later?
+
+        @concurrent = true
+        @executor.finish
+        @history.record(@script, @direction)
+        true
+      end
+
+      def alone
+        run_migration
+        @history.record(@script, @direction)
+        true
+      end
+
+      # An edit of SQLite's schema that was cut off must not stay open on the connection.
+      def run_migration
+        @migration.run(@direction)
+      rescue StandardError
+        @executor.repair
+        raise
+      end
+
+      # Nothing is unfinished where nothing was kept.
+      def forgive
+        return if whole? || !nothing_kept?
+
+        @direction == :up ? @history.forget(@script.version) : @history.adopt([@script])
+      rescue Error
+        nil # the failure itself matters more
+      end
+
+      # Whether a failure leaves nothing.
+      def whole?
+        klass.transaction? && @database.dialect.transactional_ddl?
+      end
+
+      def failure(error)
+        message = "#{@script} #{@direction} failed: #{error.message}#{advice(error)}"
+        error.class <= MigrationError ? error.class.new("#{message}#{kept}") : MigrationError.new("#{message}#{kept}")
+      end
+
+      def advice(error)
+        return "" unless error.is_a?(QueryError) && ["55P03", 1205, "1205"].include?(error.code)
+
+        "; others use the table and did not let go within #{klass.lock_timeout} s: run it again at a quieter time, " \
+          "or say a longer lock_timeout in the migration's class"
+      end
+
+      def kept
+        return "; nothing of it was kept" if nothing_kept?
+
+        "; what ran before the error stays:\n#{@executor.ran.map { |sql| "  #{sql};" }.join("\n")}\n" \
+          "Undo that by hand, or change the file so that it goes on from there, then run it again."
+      end
+
+      # MySQL commits with each change of the schema; rows alone are taken back.
+      def nothing_kept?
+        ran = @executor&.ran.to_a
+        return true if ran.empty?
+
+        klass.transaction? && !@concurrent && (whole? || ran.none?(CHANGES_SCHEMA))
+      end
+
+      def guarded(&block)
+        Context.with(@database, Guard, &block)
+      rescue DryRunEnds => end_of_knowledge
+        @out.puts("-- #{end_of_knowledge.message}")
+      rescue MigrationError, QueryError => error
+        raise failure(error)
+      end
+
+      def entry
+        return "DELETE FROM #{History::VERSIONS} WHERE version = '#{@script.version}'" if @direction == :down
+
+        "INSERT INTO #{History::VERSIONS} (version) VALUES ('#{@script.version}')"
+      end
+
+      # What a dry run cannot show.
+      class DryRunEnds < MigrationError; end
+
+      # Stands where the transaction would be during a dry run: nothing reaches the database.
+      module Guard
+        module_function
+
+        def check_open
+          raise DryRunEnds, "from here on the migration works with rows in Ruby; only running it tells the rest"
+        end
+
+        def savepoint
+          check_open
+        end
+      end
+      private_constant :DryRunEnds, :Guard
+    end
+    private_constant :Step
+  end
+end
