@@ -23,7 +23,8 @@ module AsyncRecord
         # @yield the work
         # @return [void]
         def run(source, name, database, &work)
-          key = [source.__id__, name, Context[database].__id__]
+          # A forked child has a dispatcher of its own, and waits for nobody's work in the parent.
+          key = [Fastr::Dispatcher.instance.__id__, source.__id__, name, Context[database].__id__]
           gate = Gate.new(Fiber.current, Thread::Queue.new)
           other = LOCK.synchronize { @running[key] || (@running[key] = gate) && nil }
           return lead(key, gate, &work) unless other
