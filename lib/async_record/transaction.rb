@@ -35,6 +35,7 @@ module AsyncRecord
     def initialize(database, id, opened_at: nil)
       @database = database
       @id = id
+      @dispatcher = Fastr::Dispatcher.instance
       @opened_at = opened_at
       @state = :open
       @began_at = @used_at = now
@@ -45,7 +46,7 @@ module AsyncRecord
 
     # @return [Boolean]
     def open?
-      @state == :open
+      @state == :open && !inherited?
     end
 
     # Remembers what to do once the transaction is committed. What a savepoint took back is forgotten.
