@@ -45,6 +45,24 @@ fn a_commit_keeps_and_a_rollback_forgets() {
 }
 
 #[test]
+fn one_that_only_reads_refuses_writes_and_keeps_no_writer_waiting() {
+    let database = with_table();
+    let only = BeginOptions {
+        read_only: true,
+        ..BeginOptions::default()
+    };
+    let reading = transaction_of(&begin_with(&database, only));
+    let refused = error(
+        &database,
+        Query::new("insert into t values (1)").within(reading),
+    );
+    assert_eq!(refused.kind, DatabaseErrorKind::Query);
+    roll_back(&database, reading);
+    written(&database, "insert into t values (2)");
+    assert_eq!(count(&database), 1);
+}
+
+#[test]
 fn writers_wait_for_the_transaction_and_readers_do_not() {
     let database = with_table();
     let transaction = begin(&database);

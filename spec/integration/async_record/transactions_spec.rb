@@ -129,6 +129,24 @@ RSpec.describe AsyncRecord::Transaction do
     expect(log).to eq([:outer])
   end
 
+  it "runs a model's hooks once everything is committed, and not for what a savepoint took back" do
+    log = []
+    model("Logged", database) do
+      self.table_name = "accounts"
+      after_commit { log << owner }
+    end
+    lost = nil
+    transaction do
+      transaction { Logged.create!(owner: "kept") }
+      transaction do
+        lost = Logged.create!(owner: "lost")
+        raise AsyncRecord::Rollback
+      end
+      log << :inside
+    end
+    expect([log, lost.new_record?, Logged.where(owner: "lost").count]).to eq([[:inside, "kept"], true, 0])
+  end
+
   it "runs hooks after a rollback" do
     log = []
     transaction do |tx|
@@ -275,10 +293,12 @@ RSpec.describe AsyncRecord::Transaction do
   it "is taken back by the driver when nothing is asked of it for long" do
     hasty = open_again(idle_in_transaction: 0.1)
     tx = AsyncRecord.begin(database: hasty)
-    tx.query("update accounts set balance = 0")
-    sleep(0.4)
+    expect do
+      tx.query("update accounts set balance = 0")
+      sleep(0.4)
+    end.to output(/was rolled back/).to_stderr
     expect { tx.query("select 1") }
-      .to raise_error(AsyncRecord::TransactionClosed, /no statement for 0\.1 s.*opened at #{__FILE__}:#{__LINE__ - 4}/)
+      .to raise_error(AsyncRecord::TransactionClosed, /no statement for 0\.1 s.*opened at #{__FILE__}:#{__LINE__ - 6}/)
     expect(balances).to eq([10, 0])
   end
 

@@ -176,7 +176,7 @@ impl Backend for Sqlite {
     }
 
     fn begin(&self, options: BeginOptions, completer: Completer) -> CancelHandle {
-        let task = Task::Begin(options.mode);
+        let task = Task::Begin(options);
         let timeout = options.timeout.or(self.lanes.options.query_timeout);
         let ticket = self.ticket(task.begin_sql().into(), None, timeout);
         let handle = CancelHandle::new(Arc::clone(&ticket) as _);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::lanes::Lanes;
 use crate::db::backend::Cancel;
 use crate::db::feed::Feed;
-use crate::db::query::{Shape, TransactionMode};
+use crate::db::query::{BeginOptions, Shape, TransactionMode};
 use crate::db::refusal;
 use crate::db::rows::{Rows, TransactionId, Value};
 use crate::db::timings::Clock;
@@ -35,16 +35,20 @@ pub(super) enum Task {
     /// Many statements, without binds or results.
     Script,
     /// Open a transaction.
-    Begin(TransactionMode),
+    Begin(BeginOptions),
     /// End a transaction.
     Finish { commit: bool },
 }
 
 impl Task {
-    /// The statement that opens a transaction in this mode.
+    /// The statement that opens a transaction in this mode. One that only reads needs no write lock.
     pub(super) fn begin_sql(&self) -> &'static str {
         match self {
-            Task::Begin(TransactionMode::Deferred) => "BEGIN DEFERRED",
+            Task::Begin(options)
+                if options.read_only || options.mode == TransactionMode::Deferred =>
+            {
+                "BEGIN DEFERRED"
+            }
             _ => "BEGIN IMMEDIATE",
         }
     }

@@ -34,6 +34,8 @@ pub(super) struct Worker {
     lane: Lane,
     index: usize,
     connection: Option<(Connection, Planning)>,
+    /// Whether the connection refuses writes, for a transaction that only reads.
+    is_read_only: bool,
     watch: Arc<Watch>,
 }
 
@@ -44,6 +46,7 @@ impl Worker {
             lane,
             index,
             connection: None,
+            is_read_only: false,
             watch: Arc::default(),
         }
     }
@@ -82,7 +85,9 @@ impl Worker {
         let stop = self.watch.stop();
         self.watch.end();
         let result = result.map_err(|error| reason(error, stop, ticket));
-        match self.settle(result, ticket) {
+        let settled = self.settle(result, ticket);
+        self.allow_writes();
+        match settled {
             Ok(Some(outcome)) => Performed::Answer(Ok(outcome)),
             Ok(None) => Performed::Writes,
             Err(error) => Performed::Answer(Err(error)),
@@ -120,8 +125,12 @@ impl Worker {
             .stream(connection, *batch, feed)
             .map(|()| Some(Outcome::Done)),
             Task::Script => execute::script(connection, sql).map(|()| Some(Outcome::Done)),
-            Task::Begin(_) => {
+            Task::Begin(options) => {
                 run(connection, sql)?;
+                if options.read_only {
+                    run(connection, "PRAGMA query_only = 1")?;
+                    self.is_read_only = true;
+                }
                 Ok(Some(Outcome::Transaction(self.lanes.open_transaction())))
             }
             Task::Finish { commit } => {
@@ -181,10 +190,26 @@ impl Worker {
         }
     }
 
+    /// Once the transaction that only read is over, however it ended.
+    fn allow_writes(&mut self) {
+        if !self.is_read_only || self.lanes.transaction().is_some() {
+            return;
+        }
+        self.is_read_only = false;
+        let allowed = self
+            .connection
+            .as_ref()
+            .is_some_and(|(connection, _)| run(connection, "PRAGMA query_only = 0").is_ok());
+        if !allowed {
+            self.connection = None;
+        }
+    }
+
     fn idled(&mut self) {
         self.roll_back();
         let limit = self.lanes.options.idle_in_transaction;
         self.lanes.end_transaction(&refusal::idled(limit));
+        self.allow_writes();
     }
 
     fn connect(&mut self) -> Result<&mut (Connection, Planning), Error> {
