@@ -141,7 +141,11 @@ module AsyncRecord
 
     # What was changed and has a column.
     def stored_names
-      changed - self.class.virtual_attributes.keys - (new_record? ? [] : self.class.readonly_attributes)
+      names = changed
+      virtual = self.class.virtual_attributes
+      names -= virtual.keys unless virtual.empty?
+      fixed = self.class.readonly_attributes
+      fixed.empty? || new_record? ? names : names - fixed
     end
 
     # The row as it is in the database, even if the key was assigned anew.

@@ -12,8 +12,8 @@ module AsyncRecord
         bigint: "BIGINT", float: "DOUBLE", decimal: "DECIMAL", boolean: "TINYINT(1)", date: "DATE",
         datetime: "DATETIME(6)", time: "TIME", json: "JSON", blob: "LONGBLOB", binary: "LONGBLOB"
       }.freeze
-      # Only MariaDB reads what stands in /*M! */, only MySQL what stands in /*!50700 */. MariaDB keeps JSON as text with
-      # a check; it gives defaults as SQL, MySQL as bare text.
+      # Only MariaDB reads what stands in /*M! */, only MySQL what stands in /*!50700 */. MariaDB keeps JSON as text
+      # with a check; it gives defaults as SQL, MySQL as bare text.
       # Each view is asked once, for one table, and the answers are joined: a subquery per column took 100 ms, and
       # MariaDB 10.11 died of it (signal 11 in free_tmp_table) after some hundred times. DISTINCT keeps them apart.
       COLUMNS = <<~SQL.tr("\n", " ").strip.freeze

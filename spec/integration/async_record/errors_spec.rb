@@ -78,7 +78,7 @@ RSpec.describe AsyncRecord::Error do
     expect { AsyncRecord.connect("db/app.db") }.to raise_error(AsyncRecord::ConfigurationError, %r{sqlite:db/app\.db})
   end
 
-  it "hides the password" do
+  it "hides the password where a database is shown" do
     expect(AsyncRecord::Database.new("postgres://u:s3cret@h/d").inspect)
       .to eq("#<AsyncRecord::Database postgres://u:…@h/d>")
   end
