@@ -19,6 +19,8 @@ pub(super) struct Location {
     pub(super) options: PgConnectOptions,
     /// How many statements a connection keeps prepared; none behind a pooler that mixes connections.
     pub(super) statements: usize,
+    /// Whether every transaction may run on another connection, so that none has a name by which it can be stopped.
+    pub(super) is_pooled: bool,
     /// How long connecting may last.
     pub(super) connect_timeout: Duration,
 }
@@ -39,6 +41,7 @@ impl Location {
         let mut location = Self {
             options: connect,
             statements: options.statement_cache,
+            is_pooled: false,
             connect_timeout: options.connect_timeout,
         };
         location.authority(authority)?;
@@ -141,6 +144,7 @@ impl Location {
             "pgbouncer" => {
                 if is_true(name, value)? {
                     self.statements = 0;
+                    self.is_pooled = true;
                 }
             }
             "client_encoding" | "encoding" if is_utf8(value) => {}

@@ -2,7 +2,8 @@
 //!
 //! Follow a statement through [`session`] (prepare, send, collect), [`plan`] (what is known about it), [`encode`] and
 //! [`decode`] (values), and [`error`]. [`location`] reads the URL, [`side`] stops what runs, [`stream`] uses a cursor,
-//! [`listen`] subscribes. sqlx's pool and its conversions of values are not used: the first costs two round trips a
+//! [`listen`] subscribes. Behind a pooler that shares connections
+//! [`simple`] takes the place of all that prepares. sqlx's pool and its conversions of values are not used: the first costs two round trips a
 //! query, the second guess types by the class of a value, round decimals and panic at infinite times.
 
 mod collect;
@@ -12,9 +13,11 @@ mod error;
 mod listen;
 mod location;
 mod oid;
+mod placeholders;
 mod plan;
 mod session;
 mod side;
+mod simple;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -22,7 +25,7 @@ mod transaction;
 
 use std::sync::Arc;
 
-use sqlx::{ConnectOptions, PgConnection};
+use sqlx::{ConnectOptions, PgConnection, Row};
 use tokio::sync::oneshot;
 
 use self::location::Location;
@@ -52,11 +55,11 @@ impl Postgres {
 
     async fn open(&self) -> Result<PostgresSession, sqlx::Error> {
         let mut connection: PgConnection = self.location.options.connect().await?;
-        let process = sqlx::query_scalar::<_, i32>("select pg_backend_pid()")
-            .persistent(false)
-            .fetch_one(&mut connection)
-            .await?;
-        let key = SessionKey(u64::from(process.unsigned_abs()));
+        let key = if self.location.is_pooled {
+            NOBODY
+        } else {
+            backend(&mut connection).await?
+        };
         Ok(PostgresSession::new(
             connection,
             key,
@@ -64,6 +67,21 @@ impl Postgres {
             Arc::clone(&self.side),
         ))
     }
+}
+
+/// The key of a session whose backend is another one at every transaction.
+const NOBODY: SessionKey = SessionKey(0);
+
+async fn backend(connection: &mut PgConnection) -> Result<SessionKey, sqlx::Error> {
+    let row = sqlx::raw_sql("select pg_backend_pid()::text")
+        .fetch_one(connection)
+        .await?;
+    let process = row.try_get_raw(0)?;
+    let process = process.as_str().map_err(sqlx::Error::Decode)?;
+    let process = process
+        .parse()
+        .map_err(|_| sqlx::Error::Protocol("a backend without a number".into()))?;
+    Ok(SessionKey(process))
 }
 
 impl Driver for Postgres {
@@ -85,6 +103,12 @@ impl Driver for Postgres {
     }
 
     async fn stop(&self, key: SessionKey) -> Result<(), DatabaseError> {
+        if key == NOBODY {
+            return Err(DatabaseError::new(
+                DatabaseErrorKind::Connection,
+                "behind a pooler a statement cannot be stopped; give it a limit by statement_timeout",
+            ));
+        }
         let stopped = self.side.stop(key).await;
         stopped.map_err(|error| error::of_connecting(error, &self.describe()))
     }

@@ -13,7 +13,7 @@ use super::error::{self, Reached};
 use super::oid::Type;
 use super::plan::{Plan, Plans};
 use super::side::Side;
-use super::{encode, stream, transaction};
+use super::{encode, simple, stream, transaction};
 use crate::db::feed::Feed;
 use crate::db::query::Query;
 use crate::db::rows::{Rows, Written};
@@ -53,6 +53,9 @@ impl PostgresSession {
 
     async fn attempt(&mut self, query: &Query) -> Result<Outcome, Failure> {
         refuse(&query.sql)?;
+        if !self.plans.are_kept() {
+            return simple::run(self, query).await;
+        }
         let (plan, was_prepared) = self.plan(&query.sql).await?;
         let arguments = encode::arguments(&query.binds, &plan.parameters)
             .map_err(|sentence| error::refused(sentence, &plan.sql))?;
@@ -62,7 +65,7 @@ impl PostgresSession {
         }
         let outcome = self.execute(&plan, arguments, collected, query).await;
         if outcome.is_ok() {
-            self.is_in_transaction = transaction::after(&plan, self.is_in_transaction);
+            self.note(plan.statement, &plan.sql);
         }
         outcome
     }
@@ -148,8 +151,18 @@ impl PostgresSession {
         Ok(plan.parameters.clone())
     }
 
+    /// Remembers what a statement that ended well did to transactions.
+    pub(super) fn note(&mut self, statement: Statement, sql: &str) {
+        self.is_in_transaction = transaction::after(statement, sql, self.is_in_transaction);
+    }
+
+    /// Whether statements are prepared here.
+    pub(super) fn prepares(&self) -> bool {
+        self.plans.are_kept()
+    }
+
     /// Stops a statement whose rows nobody wants any more; if that fails they are read to their end.
-    async fn interrupt(&mut self) {
+    pub(super) async fn interrupt(&mut self) {
         let _ = self.side.stop(self.key).await;
     }
 
@@ -215,12 +228,7 @@ impl<'a> Progress<'a> {
         self.rows += 1;
         if let Some(limit) = self.limit.filter(|&limit| self.rows > limit) {
             self.is_cut = true;
-            return Err(error::refused(
-                format!(
-                    "the result has more than {limit} rows; select fewer, or take them in batches"
-                ),
-                &self.plan.sql,
-            ));
+            return Err(error::refused(error::too_many_rows(limit), &self.plan.sql));
         }
         let taken = collected.row(row);
         if let (Some(clock), Some(since)) = (&mut self.timings, since) {
@@ -247,7 +255,7 @@ impl<'a> Progress<'a> {
         }
         Reached::Execution {
             is_read: self.plan.statement == Statement::Read,
-            is_atomic: transaction::is_atomic(self.plan),
+            is_atomic: transaction::is_atomic(self.plan.statement, &self.plan.sql),
         }
     }
 

@@ -26,7 +26,8 @@ impl Side {
     /// Stops what a backend runs. When this returns, the signal was delivered: PostgreSQL forgets it as soon as the
     /// backend waits for its next statement, so it cannot strike that one.
     pub(super) async fn stop(&self, key: SessionKey) -> Result<(), sqlx::Error> {
-        let Ok(process) = i32::try_from(key.0) else {
+        // Zero is nobody, and PostgreSQL's numbers are positive.
+        let Some(process) = i32::try_from(key.0).ok().filter(|&process| process > 0) else {
             return Ok(());
         };
         let mut kept = self.connection.lock().await;

@@ -3,6 +3,8 @@
 
 mod errors;
 mod matrix;
+mod properties;
+mod speed;
 mod statements;
 mod streams;
 

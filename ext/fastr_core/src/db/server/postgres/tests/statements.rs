@@ -539,3 +539,94 @@ fn scripts_say_whether_they_left_a_transaction_open() {
         let _ = driver();
     });
 }
+
+#[test]
+fn without_prepared_statements_the_same_is_true() {
+    block(async {
+        let driver = driver_for(&url_with("prepared_statements=false"));
+        let mut session = driver.connect().await.unwrap();
+        session
+            .run_all("create temp table t (id int8, name text, data bytea, at timestamptz)")
+            .await;
+        let insert = Query::new("insert into t values ($1, $2, $3, $4)").binds(vec![
+            INTEGER,
+            text("it's \\ $1 \"x\""),
+            Value::Blob(vec![0, 255, 92]),
+            Value::Timestamp(-1),
+        ]);
+        assert!(matches!(
+            session.run(&insert).await,
+            Ok(Outcome::Written(Written {
+                rows_affected: 1,
+                ..
+            }))
+        ));
+        let rows = session
+            .rows(
+                "select * from t where id = $1 and name like $2",
+                vec![text("42"), text("it's%")],
+            )
+            .await;
+        assert_eq!(
+            rows.row(0).unwrap(),
+            [
+                INTEGER,
+                text("it's \\ $1 \"x\""),
+                Value::Blob(vec![0, 255, 92]),
+                Value::Timestamp(-1)
+            ]
+        );
+        let sql = "select 1.50::numeric a, array[1,null]::int[] b, '1 mon 2 days 03:04:05.5'::interval c, null d, \
+                   '{\"a\":1}'::jsonb e, true f, '[1,5)'::int4range g, 1.1::float4 h, pg_sleep(0) i, '0044-03-15 BC'::date j";
+        let simple = session.rows(sql, vec![]).await;
+        let mut prepared = super::driver().connect().await.unwrap();
+        assert_eq!(simple, prepared.rows(sql, vec![]).await);
+        let json = Query {
+            shape: Shape::Json(JsonOptions::default()),
+            ..Query::new("select 1 as a where $1").binds(vec![Value::Bool(false)])
+        };
+        assert!(matches!(session.run(&json).await, Ok(Outcome::Json(json)) if &json[..] == b"[]"));
+        assert!(
+            session
+                .rows("delete from t where false returning id", vec![])
+                .await
+                .is_empty()
+        );
+        for (sql, part) in [
+            ("select 1; select 2", "second statement"),
+            ("select $1", "one placeholder"),
+            ("", "no statement"),
+        ] {
+            let error = session.error(sql, vec![]).await;
+            assert!(error.message.contains(part), "{sql}: {}", error.message);
+        }
+        let query = Query {
+            row_limit: Some(10),
+            ..Query::new("select generate_series(1, 1000000000)")
+        };
+        assert!(
+            session
+                .run(&query)
+                .await
+                .unwrap_err()
+                .error
+                .message
+                .contains("more than 10 rows")
+        );
+        let Value::Integer(kept) = session
+            .value("select count(*) from pg_prepared_statements", vec![])
+            .await
+        else {
+            panic!("a count")
+        };
+        assert_eq!(kept, 0);
+        session.run(&Query::new("begin")).await.unwrap();
+        assert!(session.is_in_transaction());
+        session.run(&Query::new("rollback")).await.unwrap();
+        let pooled = driver_for(&url_with("pgbouncer=true"))
+            .connect()
+            .await
+            .unwrap();
+        assert!(driver.stop(pooled.key()).await.is_err());
+    });
+}
