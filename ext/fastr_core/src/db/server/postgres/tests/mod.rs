@@ -7,6 +7,7 @@ mod properties;
 mod speed;
 mod statements;
 mod streams;
+mod subscriptions;
 
 use std::future::Future;
 use std::sync::Arc;

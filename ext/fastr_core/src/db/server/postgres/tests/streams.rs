@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{block, driver, with_session};
+use super::with_session;
 use crate::db::feed::Feed;
 use crate::db::query::Query;
 use crate::db::row_stream;
 use crate::db::rows::{Rows, TransactionId, Value};
-use crate::db::server::driver::{Driver, Fate, Session};
+use crate::db::server::driver::{Fate, Session};
 use crate::event::{Completer, CompletionId, Outcome};
 use crate::waiter::{Waited, Waiter};
 
