@@ -54,6 +54,10 @@ impl Location {
             let value = decoded(value, name)?;
             location.option(&decoded(name, "option")?, &value)?;
         }
+        // On a socket of this machine there is nothing to encrypt; libpq ignores the mode there, too.
+        if location.options.get_host().starts_with('/') {
+            location.change(|options| options.ssl_mode(PgSslMode::Disable));
+        }
         // sqlx forgets none of its own, so that statements it still keeps are never more than ours.
         let capacity = location.statements;
         location.change(|options| options.statement_cache_capacity(capacity));

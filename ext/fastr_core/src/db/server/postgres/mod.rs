@@ -7,6 +7,7 @@
 //! query, the second guess types by the class of a value, round decimals and panic at infinite times.
 
 mod collect;
+mod connect;
 mod decode;
 mod encode;
 mod error;
@@ -15,6 +16,7 @@ mod location;
 mod oid;
 mod placeholders;
 mod plan;
+mod progress;
 mod session;
 mod side;
 mod simple;
@@ -25,7 +27,6 @@ mod transaction;
 
 use std::sync::Arc;
 
-use sqlx::{ConnectOptions, PgConnection, Row};
 use tokio::sync::oneshot;
 
 use self::location::Location;
@@ -54,11 +55,11 @@ impl Postgres {
     }
 
     async fn open(&self) -> Result<PostgresSession, sqlx::Error> {
-        let mut connection: PgConnection = self.location.options.connect().await?;
+        let (mut connection, _) = connect::open(&self.location.options).await?;
         let key = if self.location.is_pooled {
-            NOBODY
+            connect::NOBODY
         } else {
-            backend(&mut connection).await?
+            connect::backend(&mut connection).await?
         };
         Ok(PostgresSession::new(
             connection,
@@ -67,21 +68,6 @@ impl Postgres {
             Arc::clone(&self.side),
         ))
     }
-}
-
-/// The key of a session whose backend is another one at every transaction.
-const NOBODY: SessionKey = SessionKey(0);
-
-async fn backend(connection: &mut PgConnection) -> Result<SessionKey, sqlx::Error> {
-    let row = sqlx::raw_sql("select pg_backend_pid()::text")
-        .fetch_one(connection)
-        .await?;
-    let process = row.try_get_raw(0)?;
-    let process = process.as_str().map_err(sqlx::Error::Decode)?;
-    let process = process
-        .parse()
-        .map_err(|_| sqlx::Error::Protocol("a backend without a number".into()))?;
-    Ok(SessionKey(process))
 }
 
 impl Driver for Postgres {
@@ -103,7 +89,7 @@ impl Driver for Postgres {
     }
 
     async fn stop(&self, key: SessionKey) -> Result<(), DatabaseError> {
-        if key == NOBODY {
+        if key == connect::NOBODY {
             return Err(DatabaseError::new(
                 DatabaseErrorKind::Connection,
                 "behind a pooler a statement cannot be stopped; give it a limit by statement_timeout",

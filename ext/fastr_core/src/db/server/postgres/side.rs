@@ -1,10 +1,11 @@
 //! The one small connection over which statements on other connections are stopped. sqlx does not tell the secret that
 //! PostgreSQL's own request to cancel needs, so it is asked for in SQL.
 
+use sqlx::PgConnection;
 use sqlx::postgres::PgConnectOptions;
-use sqlx::{ConnectOptions, PgConnection};
 use tokio::sync::Mutex;
 
+use super::connect;
 use crate::db::server::driver::SessionKey;
 
 /// The connection, opened when it is first needed and again when it broke. Whoever finds it in use waits, so that there
@@ -38,7 +39,7 @@ impl Side {
             *kept = Some(connection);
             return Ok(());
         }
-        let mut connection = self.options.connect().await?;
+        let (mut connection, _) = connect::open(&self.options).await?;
         cancel(&mut connection, process).await?;
         *kept = Some(connection);
         Ok(())

@@ -2,8 +2,10 @@
 //! one.
 
 mod errors;
+mod logins;
 mod matrix;
 mod properties;
+mod sessions;
 mod speed;
 mod statements;
 mod streams;
