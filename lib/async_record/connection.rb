@@ -58,7 +58,7 @@ module AsyncRecord
     end
     private_constant :Server
 
-    # A MySQL or MariaDB server; not supported yet, `connect` says so.
+    # A MySQL or MariaDB server.
     class MySQL < Server
       private
 
@@ -71,7 +71,7 @@ module AsyncRecord
       end
     end
 
-    # A PostgreSQL server; not supported yet, `connect` says so.
+    # A PostgreSQL server.
     class PostgreSQL < Server
       private
 

@@ -26,14 +26,9 @@ module AsyncRecord
       "sqlite" => :sqlite, "sqlite3" => :sqlite, "postgres" => :postgresql, "postgresql" => :postgresql,
       "mysql" => :mysql, "mysql2" => :mysql, "mariadb" => :mysql
     }.freeze
-    # What the driver of this release speaks.
-    DRIVERS = [:sqlite].freeze
-    COMING = {
-      postgresql: "PostgreSQL is not supported yet", mysql: "MySQL and MariaDB are not supported yet"
-    }.freeze
     # Seconds without a statement after which the driver takes a transaction back, unless the options say otherwise.
     IDLE_IN_TRANSACTION = 30
-    private_constant :SCHEMES, :DRIVERS, :COMING, :IDLE_IN_TRANSACTION
+    private_constant :SCHEMES, :IDLE_IN_TRANSACTION
 
     # @return [String]
     attr_reader :url
@@ -58,15 +53,11 @@ module AsyncRecord
       @simple = @replicas.nil?
     end
 
-    # Says whether this release can reach the database. No I/O happens: connections open when first needed.
+    # A word of 2010. Nothing happens yet: connections open when first needed.
     #
     # @return [self]
-    # @raise [ConnectionError] when the driver comes in a later version
     def connect
-      return self if DRIVERS.include?(dialect.name)
-
-      raise ConnectionError, "#{COMING.fetch(dialect.name)}; this version speaks SQLite: " \
-                             "AsyncRecord.connect \"sqlite:db/app.db\""
+      self
     end
 
     # Runs SQL and returns plain rows. With binds, `?` and `:name` are their places.

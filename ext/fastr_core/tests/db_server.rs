@@ -261,8 +261,8 @@ fn a_commit_of_a_transaction_that_failed_is_an_error() {
     written(&database, insert());
     let twice = error(&database, insert());
     assert_eq!(twice.kind, DatabaseErrorKind::Unique);
-    let failed = finishing(&database, transaction, true).result();
-    assert!(failed.is_err(), "PostgreSQL rolled it back: {failed:?}");
+    let failed = finishing(&database, transaction, true).error();
+    assert_kind(&failed, DatabaseErrorKind::TransactionClosed, "had failed");
     assert_eq!(count(&database, "pool_failed"), 0);
 }
 
@@ -416,11 +416,8 @@ fn a_subscription_hears_what_is_notified() {
     assert!(database.close(PATIENCE));
     assert!(matches!(waiting.result(), Ok(Outcome::Done)));
     let mysql = Server::MySql.of_size(1);
-    assert_kind(
-        &subscribe(&mysql).error(),
-        DatabaseErrorKind::Query,
-        "PostgreSQL",
-    );
+    let refused = subscribe(&mysql).result().unwrap_err();
+    assert!(refused.to_string().contains("PostgreSQL"), "{refused}");
 }
 
 #[test]

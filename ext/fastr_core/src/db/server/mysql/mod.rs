@@ -30,6 +30,10 @@ use crate::db::query::BeginOptions;
 use crate::db::subscription::Notification;
 use crate::error::{DatabaseError, DatabaseErrorKind, Error};
 
+/// Why there is nothing to listen to.
+const NO_NOTIFICATIONS: &str = "MySQL and MariaDB have no notifications to listen to; use a PostgreSQL database for \
+    this, or ask a table from time to time";
+
 /// The driver for one address.
 #[derive(Debug)]
 pub(crate) struct MySql {
@@ -40,7 +44,10 @@ impl MySql {
     /// Understands the URL; connects nowhere yet.
     pub(crate) fn new(url: &str, options: &DatabaseOptions) -> Result<Self, Error> {
         let location = Location::parse(url)?;
-        let link = Arc::new(Link::new(location, options.statement_cache));
+        let link = Arc::new(Link::new(
+            location,
+            prepared::capacity(options.statement_cache),
+        ));
         Ok(Self { link })
     }
 }
@@ -81,11 +88,14 @@ impl Driver for MySql {
         _feed: Arc<Feed<Notification>>,
         _listening: oneshot::Sender<()>,
     ) -> Result<(), DatabaseError> {
-        Err(no_notifications())
+        Err(DatabaseError::new(
+            DatabaseErrorKind::Query,
+            NO_NOTIFICATIONS,
+        ))
     }
 
     fn cannot_listen(&self) -> Option<Error> {
-        Some(no_notifications().into())
+        Some(Error::Invalid(NO_NOTIFICATIONS.into()))
     }
 
     fn describe(&self) -> String {
@@ -93,10 +103,5 @@ impl Driver for MySql {
     }
 }
 
-fn no_notifications() -> DatabaseError {
-    DatabaseError::new(
-        DatabaseErrorKind::Query,
-        "MySQL and MariaDB have no notifications to listen to; use a PostgreSQL database for this, or ask a table \
-         from time to time",
-    )
-}
+#[cfg(test)]
+mod tests;

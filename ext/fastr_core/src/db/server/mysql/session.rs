@@ -88,10 +88,33 @@ impl MySqlSession {
             .schema_changes
             .load(Ordering::Acquire);
         if schema != self.statements.schema {
-            self.connection.clear_cached_statements().await?;
-            self.statements.clear(schema);
+            self.forget(schema).await?;
         }
         Ok(())
+    }
+
+    /// Closes all prepared statements.
+    async fn forget(&mut self, schema: u64) -> Result<(), sqlx::Error> {
+        self.statements.clear(schema);
+        self.connection.clear_cached_statements().await
+    }
+
+    /// A statement that is new to the connection.
+    async fn prepare_new(&mut self, sql: &str) -> Result<Arc<Prepared>, Failure> {
+        if self.statements.is_full() {
+            let forgotten = self.forget(self.statements.schema).await;
+            forgotten.map_err(|error| error::failure(&error, sql, true))?;
+        }
+        match self.statements.prepare(&mut self.connection, sql).await {
+            Ok(statement) => Ok(statement),
+            Err(Refusal::Ours(reason)) => Err(refused(reason, sql)),
+            Err(Refusal::Server(error)) => Err(self.failed(&error, sql, true).await),
+            Err(Refusal::Several(error)) => {
+                let mut failure = self.failed(&error, sql, true).await;
+                failure.error.message = several().into();
+                Err(failure)
+            }
+        }
     }
 
     /// The prepared statement with its binds, and whether it was prepared before.
@@ -107,16 +130,7 @@ impl MySqlSession {
         let was_prepared = known.is_some();
         let statement = match known {
             Some(statement) => statement,
-            None => match self.statements.prepare(&mut self.connection, sql).await {
-                Ok(statement) => statement,
-                Err(Refusal::Ours(reason)) => return Err(refused(reason, sql)),
-                Err(Refusal::Server(error)) => return Err(self.failed(&error, sql, true).await),
-                Err(Refusal::Several(error)) => {
-                    let mut failure = self.failed(&error, sql, true).await;
-                    failure.error.message = several().into();
-                    return Err(failure);
-                }
-            },
+            None => self.prepare_new(sql).await?,
         };
         let arguments = self
             .binds(&statement, query)

@@ -33,6 +33,7 @@ use self::location::Location;
 use self::session::PostgresSession;
 use self::side::Side;
 use super::driver::{Driver, SessionKey};
+
 use crate::db::feed::Feed;
 use crate::db::pool::DatabaseOptions;
 use crate::db::query::BeginOptions;
