@@ -71,10 +71,9 @@ pub(super) fn of_connecting(error: &sqlx::Error, server: &str) -> DatabaseError 
             Kind::Refused,
             "; start the server, or correct the socket's path",
         ),
-        (sqlx::Error::Io(_), _) => (Kind::Connection, ""),
-        (sqlx::Error::Tls(_), _) => (
+        _ if said.contains("certificate") || matches!(error, sqlx::Error::Tls(_)) => (
             Kind::Connection,
-            "; give the server's certificate authority (ssl-ca), or another ssl-mode",
+            "; name the server's certificate authority (ssl-ca), or choose another ssl-mode",
         ),
         _ if said.contains("authentication plugin") => (
             Kind::Authentication,

@@ -107,12 +107,8 @@ impl Statements {
         sql: &str,
     ) -> Result<Arc<Prepared>, Refusal> {
         let traits = text::traits(sql);
-        if traits.is_sticky {
-            return Err(Refusal::Ours(
-                "it would change the connection for everybody who gets it later; open a database of its own, or a \
-                 transaction"
-                    .into(),
-            ));
+        if let Some(reason) = traits.refusal {
+            return Err(Refusal::Ours(reason.into()));
         }
         let mut prepared = Prepared::new(sql.into(), traits);
         if !traits.is_control {

@@ -182,13 +182,18 @@ impl MySqlSession {
             Effect::Ends => self.is_in_transaction = false,
             Effect::Unknown => self.probe().await,
             Effect::Schema => {
-                self.registration
-                    .link
-                    .schema_changes
-                    .fetch_add(1, Ordering::AcqRel);
-                self.is_in_transaction = false;
+                let changes = &self.registration.link.schema_changes;
+                changes.fetch_add(1, Ordering::AcqRel);
+                self.committed().await;
             }
-            Effect::Commits => self.is_in_transaction = false,
+            Effect::Commits => self.committed().await,
+        }
+    }
+
+    /// A statement that commits by itself, as far as is known, has run.
+    async fn committed(&mut self) {
+        if self.is_in_transaction {
+            self.probe().await;
         }
     }
 

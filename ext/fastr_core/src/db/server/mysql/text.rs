@@ -30,21 +30,33 @@ pub(super) struct Traits {
     pub(super) is_control: bool,
     /// There is a second statement after the first.
     pub(super) is_several: bool,
-    /// It would leave the connection in a state that its next user must not meet: `USE`, `SET autocommit`.
-    pub(super) is_sticky: bool,
+    /// Why it may not run here: it would leave the connection in a state that its next user must not meet.
+    pub(super) refusal: Option<&'static str>,
 }
+
+/// Words of a read that locks, writes, or asks for what only this connection knows.
+const DEPENDS: [&str; 8] = [
+    "update",
+    "share",
+    "into",
+    "nextval",
+    "lastval",
+    "last_insert_id",
+    "found_rows",
+    "row_count",
+];
 
 /// Looks at a statement's text.
 pub(super) fn traits(sql: &str) -> Traits {
     let mut words: Vec<String> = Vec::new();
-    let (mut ended, mut is_several, mut locks) = (false, false, false);
+    let (mut ended, mut is_several, mut depends) = (false, false, sql.contains('@'));
     for token in Tokens(sql) {
         match token {
             ";" => ended = true,
             word => {
                 is_several |= ended;
                 let word = word.to_ascii_lowercase();
-                locks |= matches!(word.as_str(), "update" | "share" | "into" | "nextval");
+                depends |= DEPENDS.contains(&word.as_str());
                 if words.len() < 12 {
                     words.push(word);
                 }
@@ -69,6 +81,7 @@ pub(super) fn traits(sql: &str) -> Traits {
             | "describe" | "desc" | "do" | "values" | "savepoint" | "release" | "kill",
             _,
         ) => Effect::None,
+        ("set", "password") => Effect::Commits,
         ("set", second) if second != "statement" => Effect::None,
         _ => Effect::Unknown,
     };
@@ -77,16 +90,33 @@ pub(super) fn traits(sql: &str) -> Traits {
         reads: matches!(
             verb,
             "select" | "show" | "explain" | "describe" | "desc" | "values" | "do"
-        ) && !locks,
+        ) && !depends,
         writes: matches!(
             verb,
             "insert" | "update" | "delete" | "replace" | "call" | "load"
         ),
         is_control: matches!(effect, Effect::Begins | Effect::Ends)
-            || matches!(verb, "savepoint" | "release" | "rollback" | "do")
+            || matches!(verb, "savepoint" | "release" | "rollback")
             || verb == "set" && word(1) == "transaction",
         is_several,
-        is_sticky: verb == "use" || verb == "set" && words.iter().any(|word| word == "autocommit"),
+        refusal: refusal(verb, &words),
+    }
+}
+
+fn refusal(verb: &str, words: &[String]) -> Option<&'static str> {
+    match verb {
+        "use" => Some(
+            "USE would change the database of everybody who gets this connection later; name the database in the \
+             URL, or write database.table",
+        ),
+        "set" if words.iter().any(|word| word == "autocommit") => Some(
+            "without autocommit nothing is ever committed by who gets this connection later; use `transaction`",
+        ),
+        "lock" | "unlock" => Some(
+            "locked tables would stay locked for who gets this connection later; lock, work and unlock in one \
+             `execute_script`, or lock rows by FOR UPDATE in a transaction",
+        ),
+        _ => None,
     }
 }
 
@@ -210,11 +240,30 @@ mod tests {
             "select * from t for update",
             "select 1 into outfile 'x'",
             "update t set a = 1",
+            "select last_insert_id()",
+            "select @a",
             "",
         ] {
             assert!(!traits(sql).reads, "{sql}");
         }
-        assert!(traits("set @@session.autocommit = 0").is_sticky);
-        assert!(!traits("set @a = 'autocommit'").is_sticky);
+    }
+
+    #[test]
+    fn what_would_outlast_its_user_is_refused() {
+        for sql in [
+            "set @@session.autocommit = 0",
+            "use x",
+            "LOCK TABLES t READ",
+            "unlock tables",
+        ] {
+            assert!(traits(sql).refusal.is_some(), "{sql}");
+        }
+        for sql in [
+            "set @a = 'autocommit'",
+            "select 'use'",
+            "select 1 for update",
+        ] {
+            assert!(traits(sql).refusal.is_none(), "{sql}");
+        }
     }
 }

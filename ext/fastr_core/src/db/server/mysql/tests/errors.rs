@@ -123,8 +123,9 @@ fn statements_that_are_not_one_statement_with_its_values_are_refused() {
             ("select 1", vec![Value::Null], "0 placeholder(s), but 1"),
             ("select 1; select 2", vec![], "execute_script"),
             ("start transaction; drop table x", vec![], "execute_script"),
-            ("set autocommit = 0", vec![], "everybody"),
-            ("use mysql", vec![], "everybody"),
+            ("set autocommit = 0", vec![], "`transaction`"),
+            ("use mysql", vec![], "database.table"),
+            ("lock tables t read", vec![], "execute_script"),
             ("selekt", vec![], "syntax"),
             ("", vec![], "empty"),
         ] {
@@ -257,5 +258,45 @@ fn a_connection_that_the_server_closes_is_lost() {
             "a write is never repeated on suspicion"
         );
         run(&mut killer, &format!("drop table {table}"), vec![]).await;
+    });
+}
+
+/// Passes bytes on between a client and the server until it is told to cut.
+async fn fragile_address() -> (String, tokio::sync::oneshot::Sender<()>) {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = url_of("x").rsplit_once('@').unwrap().1.to_owned();
+    let (cut, is_cut) = tokio::sync::oneshot::channel::<()>();
+    tokio::spawn(async move {
+        let (mut client, _) = listener.accept().await.unwrap();
+        let mut server = tokio::net::TcpStream::connect(server).await.unwrap();
+        tokio::select! {
+            _ = tokio::io::copy_bidirectional(&mut client, &mut server) => {}
+            _ = is_cut => {}
+        }
+    });
+    let url = url();
+    let user = url.split_once("://").unwrap().1.rsplit_once('@').unwrap().0;
+    (format!("mysql://{user}@{address}"), cut)
+}
+
+#[test]
+fn a_connection_that_breaks_under_a_statement_is_lost() {
+    on_reactor(async {
+        for (sql, repeatable) in [("select sleep(5)", true), ("set @a = sleep(5)", false)] {
+            let (url, cut) = fragile_address().await;
+            let driver = MySql::new(&url, &DatabaseOptions::default()).unwrap();
+            let mut session = driver.connect().await.unwrap();
+            let query = Query::new(sql);
+            let cutting = async {
+                tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+                cut.send(()).unwrap();
+            };
+            let (result, ()) = tokio::join!(session.run(&query), cutting);
+            let failure = result.unwrap_err();
+            assert_eq!(failure.error.kind, Kind::ConnectionLost, "{failure:?}");
+            assert_eq!(failure.fate, Fate::Lost { repeatable }, "{sql}");
+            assert!(!session.ping(std::time::Duration::from_secs(1)).await);
+        }
     });
 }

@@ -205,8 +205,6 @@ fn it_is_known_whether_a_transaction_is_open() {
             ("begin".into(), true),
             (format!("truncate {table}"), false),
             ("begin".into(), true),
-            (format!("lock tables {table} read"), false),
-            ("unlock tables".into(), false),
             (format!("/*!40101 drop table {table} */"), false),
         ] {
             run(&mut session, &sql, vec![]).await;

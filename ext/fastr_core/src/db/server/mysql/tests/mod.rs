@@ -1,11 +1,13 @@
 //! The driver against a real MariaDB, whose address is in FASTR_TEST_MYSQL (`bin/with-databases COMMAND` sets it).
 #![allow(clippy::unwrap_used)]
 
+mod doors;
 mod errors;
 mod flow;
 mod properties;
 mod stopping;
 mod types;
+mod witness;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -4,10 +4,10 @@ use super::*;
 use crate::db::rows::{Interval, Kind};
 
 /// A table with a column of every type, a row of values, a row of extremes and a row of NULLs.
-async fn matrix(session: &mut MySqlSession) -> String {
+pub(super) async fn matrix(session: &mut MySqlSession, temporary: &str) -> String {
     let table = unique("matrix");
     let create = format!(
-        "create temporary table {table} (flag tinyint(1), ti tinyint, tu tinyint unsigned, si smallint, su smallint \
+        "create {temporary} table {table} (flag tinyint(1), ti tinyint, tu tinyint unsigned, si smallint, su smallint \
          unsigned, mi mediumint, mu mediumint unsigned, i int, iu int unsigned, b bigint, bu bigint unsigned, f float, \
          d double, n decimal(65,30), y year, bi bit(1), bl bit(64), da date, dt datetime, d6 datetime(6), ts timestamp \
          null, t time, t6 time(6), c char(5), vc varchar(20), vb varchar(20) collate utf8mb4_bin, l varchar(20) \
@@ -33,7 +33,7 @@ async fn matrix(session: &mut MySqlSession) -> String {
     table
 }
 
-fn expected() -> Vec<(&'static str, Kind, Value)> {
+pub(super) fn expected() -> Vec<(&'static str, Kind, Value)> {
     let int = Value::Integer;
     vec![
         ("flag", Kind::Boolean, int(1)),
@@ -96,7 +96,7 @@ fn expected() -> Vec<(&'static str, Kind, Value)> {
 fn every_type_is_read_as_what_it_is() {
     on_reactor(async {
         let mut session = open().await;
-        let table = matrix(&mut session).await;
+        let table = matrix(&mut session, "temporary").await;
         let rows = rows(
             &mut session,
             &format!("select * from {table} order by b desc"),
@@ -118,7 +118,7 @@ fn every_type_is_read_as_what_it_is() {
 fn what_was_read_can_be_bound_and_finds_its_row() {
     on_reactor(async {
         let mut session = open().await;
-        let table = matrix(&mut session).await;
+        let table = matrix(&mut session, "temporary").await;
         for (name, _, value) in expected() {
             let value = match (name, value) {
                 // A FLOAT column never equals a number that it had to round.
