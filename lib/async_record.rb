@@ -120,7 +120,8 @@ module AsyncRecord
     def sanitize_like(text, escape = "!")
       raise ArgumentError, "escape is one character" unless escape.length == 1
 
-      text.to_s.gsub(/[%_#{Regexp.escape(escape)}]/) { |character| escape + character }
+      text = Dialect.for(:sqlite).bind(text.to_s)
+      text.gsub(/[%_#{Regexp.escape(escape)}]/n) { |character| escape + character }
     end
 
     # Runs a block in a transaction: commits at its end, rolls back when it raises. Inside another one it is a
@@ -160,7 +161,8 @@ module AsyncRecord
       block ? Pending.spawn(Transaction.guarded(block), &work) : work.call
     end
 
-    # Raises when migrations have not run: for the start of a program in development.
+    # Raises when migrations have not run: for the start of a program in development. Does nothing while `fastr db`
+    # reads the program.
     #
     # @example
     #   AsyncRecord.check_pending! if Fastr.environment == "development"
@@ -170,7 +172,7 @@ module AsyncRecord
     # @raise [PendingMigrations]
     def check_pending!(database: PRIMARY, folder: "db/migrate")
       require_relative "async_record/migrator"
-      Migrator.new(resolve(database), folder: folder).check_pending!
+      Migrator.new(resolve(database), folder: folder).check_pending! unless Context[:fastr_db]
       nil
     end
 

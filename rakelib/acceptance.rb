@@ -7,8 +7,8 @@ require_relative "native_build"
 # Finds the scripts and makes their environment.
 module Acceptance
   FOLDER = ENV.fetch("FASTR_ACCEPTANCE", File.expand_path("../shared/acceptance", NativeBuild::ROOT))
-  # Those that need none but the library; the others are run by name.
-  DEFAULT = %w[01_fastr_app].freeze
+  # The others are run by name.
+  DEFAULT = %w[01_fastr_app 02_async_record].freeze
   TABLES = <<~SQL
     CREATE TABLE users (id int primary key auto_increment, username varchar(40), age int null, created_at datetime null);
     INSERT INTO users (id, username, age, created_at) VALUES

@@ -64,7 +64,18 @@ module AsyncRecord
     # @param boot [#call, nil] gets the command and the file of `-c` (or nil) before the database is needed
     # @return [Integer] the exit code: 0, 1 for a failure, 2 for a wrong command
     def self.run(arguments, out: $stdout, err: $stderr, root: Dir.pwd, env: ENV, boot: nil)
-      allocate.tap { |cli| cli.send(:prepare, out, err, root, env, boot) }.run(arguments)
+      new(out: out, err: err, root: root, env: env, boot: boot).run(arguments)
+    end
+
+    # Options as for {run}.
+    # @api private
+    def initialize(out:, err:, root:, env:, boot: nil)
+      @out = out
+      @err = err
+      @root = root
+      @env = env
+      @boot = boot
+      @options = { steps: env["STEP"] || 1, sql: false, force: false, target: env["VERSION"] }
     end
 
     # @return [Integer] the exit code
@@ -86,15 +97,6 @@ module AsyncRecord
     end
 
     private
-
-    def prepare(out, err, root, env, boot)
-      @out = out
-      @err = err
-      @root = root
-      @env = env
-      @boot = boot
-      @options = { steps: env["STEP"] || 1, sql: false, force: false, target: env["VERSION"] }
-    end
 
     # A mistake in a file of the application: its place, and Ruby's own suggestion.
     def mistake(error)
@@ -152,8 +154,10 @@ module AsyncRecord
       return if @booted
 
       @booted = true
-      if @boot then @boot.call(@command, @options[:config])
-      elsif @options[:config] then Kernel.load(File.expand_path(@options[:config], @root))
+      Context.with(:fastr_db, true) do
+        if @boot then @boot.call(@command, @options[:config])
+        elsif @options[:config] then Kernel.load(File.expand_path(@options[:config], @root))
+        end
       end
     end
 

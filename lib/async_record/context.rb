@@ -7,6 +7,9 @@
 # Refuses to be shared: a context is replaced, never changed, so that a copy stays what it was. Only its notes are one
 # object for all that came of one fiber: who wrote there reads what was written, also in callbacks.
 
+require "fastr/completion"
+require "fastr/fork"
+
 module AsyncRecord
   # The running fiber's values.
   module Context
@@ -16,6 +19,7 @@ module AsyncRecord
     private_constant :KEY, :EMPTY, :NOTES
 
     @noting = false
+    Fastr::Fork.in_child { leave_parent }
 
     class << self
       # @return [Hash] frozen
@@ -76,6 +80,13 @@ module AsyncRecord
       def handed_on
         notes! if @noting
         current
+      end
+
+      # In a forked child: what was opened, locked and waited for is the parent's. What the program said about its
+      # statements (scopes, tags, limits) holds on.
+      # @return [void]
+      def leave_parent
+        replace(current.select { |key, _| key.is_a?(Module) && !key.equal?(Pending) }.freeze)
       end
 
       private

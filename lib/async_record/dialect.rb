@@ -14,7 +14,9 @@ module AsyncRecord
     # The binds of one statement beyond which the database refuses it.
     MAX_BINDS = 32_766
     MAX_QUOTED = 4096
-    private_constant :MAX_QUOTED
+    # The encodings that go to the driver as they are.
+    UNCHANGED = [Encoding::UTF_8, Encoding::BINARY, Encoding::US_ASCII].freeze
+    private_constant :MAX_QUOTED, :UNCHANGED
 
     def initialize
       @quoted = {}
@@ -173,8 +175,9 @@ module AsyncRecord
     # @raise [ArgumentError] for a value no column can hold
     def bind(value)
       case value
-      when String, Integer, nil, true, false, Float then value
-      when Symbol then value.name
+      when String then value.valid_encoding? && UNCHANGED.include?(value.encoding) ? value : text(value)
+      when Integer, nil, true, false, Float then value
+      when Symbol then text(value.name)
       when BigDecimal, Time, Date then bind_exact(value)
       when Hash, Array then JSON.generate(value)
       else bind_object(value)
@@ -182,6 +185,18 @@ module AsyncRecord
     end
 
     private
+
+    # Text of another encoding becomes UTF-8; bytes that are no text are a value only when they say so (BINARY).
+    def text(value)
+      return value if value.encoding == Encoding::UTF_8 && value.valid_encoding?
+
+      raise EncodingError unless value.valid_encoding?
+
+      value.encode(Encoding::UTF_8)
+    rescue EncodingError
+      raise InvalidText,
+            "text that is not valid #{value.encoding}: #{value.b[0, 40].inspect}; bytes are bound with `.b`"
+    end
 
     def bind_exact(value)
       value

@@ -85,6 +85,9 @@ module AsyncRecord
   # The table has no primary key, or one of several columns where one is needed.
   class UnknownPrimaryKey < Error; end
 
+  # Text to be bound is not valid in its encoding.
+  class InvalidText < Error; end
+
   # A plain String stands where SQL would be needed; trusted text is marked with {AsyncRecord.sql}.
   class UnsafeSql < Error; end
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Owns the reading of hand-written SQL: where its placeholders are, where a statement ends. It skips what only looks
-# like a placeholder: strings, quoted names, comments, dollar quotes, casts (`::`), and `??`, which is a literal `?`.
+# Owns the reading of hand-written SQL: where its placeholders are. It skips what only looks like a placeholder:
+# strings, quoted names, comments, dollar quotes, casts (`::`), and `??`, which is a literal `?`.
 # Refuses to understand SQL any further, and refuses text that could break out of the parentheses it is put into.
 
 require "strscan"
@@ -38,32 +38,20 @@ module AsyncRecord
           cache[text.dup.freeze] = new(text, backslashes: dialect.backslash_escapes?)
         end
       end
-
-      # Splits a script into its statements. A trigger's body keeps its semicolons.
-      #
-      # @param script [String]
-      # @return [Array<String>]
-      def statements(script)
-        new(script, script: true).statements
-      end
     end
 
-    # @return [Array<String>]
-    attr_reader :statements
-
     # @param text [String]
-    # @param script [Boolean] whether semicolons separate statements instead of being refused
     # @param backslashes [Boolean] whether a backslash escapes inside every string
-    def initialize(text, script: false, backslashes: false)
-      raise FragmentError, "SQL text must be valid UTF-8" unless text.valid_encoding?
+    def initialize(text, backslashes: false)
+      unless text.valid_encoding? && (text.encoding == Encoding::UTF_8 || text.ascii_only?)
+        raise FragmentError, "SQL text must be valid UTF-8"
+      end
 
       @scanner = StringScanner.new(text)
-      @script = script
       @string = backslashes ? ESCAPE_STRING : STRING
       @pieces = []
       @buffer = +""
       @depth = 0
-      @statements = []
       read
       @scanner = @buffer = nil
       finish
@@ -84,8 +72,7 @@ module AsyncRecord
 
     def read
       step until @scanner.eos?
-      refuse("unbalanced parentheses") unless @depth.zero? || @script
-      cut_statement if @script
+      refuse("unbalanced parentheses") unless @depth.zero?
       flush
     end
 
@@ -141,43 +128,13 @@ module AsyncRecord
     end
 
     def read_semicolon
-      return refuse("a semicolon; one statement at a time") unless @script || @scanner.check(/;\s*\z/)
-
-      return @scanner.terminate unless @script
-
-      @scanner.getch
-      inside_trigger? ? @buffer << ";" : cut_statement
+      @scanner.check(/;\s*\z/) ? @scanner.terminate : refuse("a semicolon; one statement at a time")
     end
 
     def read_parenthesis
       character = copy
       @depth += { "(" => 1, ")" => -1 }.fetch(character[-1], 0)
-      refuse("unbalanced parentheses") if @depth.negative? && !@script
-    end
-
-    def inside_trigger?
-      text = source
-      text.match?(/\A\s*CREATE\s+(?:TEMP\s+|TEMPORARY\s+)?TRIGGER\b/i) && !text.match?(/\bEND\s*\z/i)
-    end
-
-    # The statement as written so far; in a script nothing is a placeholder.
-    def source
-      @pieces.map { |piece| literal(piece) }.join + @buffer
-    end
-
-    def literal(piece)
-      case piece
-      when true then "?"
-      when Symbol then ":#{piece}"
-      else piece
-      end
-    end
-
-    def cut_statement
-      text = source.strip
-      @statements << text unless text.empty?
-      @pieces.clear
-      @buffer = +""
+      refuse("unbalanced parentheses") if @depth.negative?
     end
 
     def take(pattern, problem)

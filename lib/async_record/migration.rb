@@ -213,7 +213,11 @@ module AsyncRecord
     def look(sql, binds = [])
       return database.await(sql, binds).to_a unless @executor.dry?
 
-      Context.outside { database.await(sql, binds).to_a }
+      Context.outside { AsyncRecord.using_primary { database.await(sql, binds).to_a } }
+    rescue QueryError => error
+      raise unless @executor.dry?
+
+      raise DryRunEnds, "from here on it depends on what would be there by now (#{error.message.lines.first.strip})"
     end
 
     def collect

@@ -180,7 +180,9 @@ module AsyncRecord
     end
 
     def script_for(version)
-      scripts.find { |script| script.version == version } || raise(MigrationError, missing_message(version))
+      scripts.find { |script| script.version == version } ||
+        raise(MigrationError, "migration #{version} ran on this database, but #{@folder} has no file that says how " \
+                              "to undo it. Bring the file back, or delete its row in #{History::VERSIONS}.")
     end
 
     def applied_versions

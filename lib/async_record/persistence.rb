@@ -66,7 +66,7 @@ module AsyncRecord
     # Writes one attribute without validation, with callbacks.
     # @return [Boolean, Pending]
     def update_attribute(name, value, using: nil, &block)
-      public_send("#{name}=", value)
+      assign_attributes(name => value)
       save(validate: false, using: using, &block)
     end
 
@@ -115,6 +115,8 @@ module AsyncRecord
     # Adds to an attribute, here only.
     # @return [self]
     def increment(name, by = 1)
+      raise ArgumentError, "#{name} can grow by a number, not by #{by.inspect}" unless by.is_a?(Numeric)
+
       self[name] = (self[name] || 0) + by
       self
     end

@@ -53,6 +53,8 @@ module AsyncRecord
     # @param touch [Boolean]
     # @return [Integer, Pending]
     def update_counters(keys, touch: false, **amounts, &block)
+      raise ArgumentError, "say update_counters(key, views: 1), or where(…).update_counters" if keys.is_a?(Hash)
+
       keys = [keys] unless keys.is_a?(Array) && !(key_columns.size > 1 && !keys.first.is_a?(Array))
       relation.where(keys_condition(keys)).update_counters(amounts, touch: touch, &block)
     end

@@ -43,7 +43,8 @@ module AsyncRecord
     def load(sql)
       check(sql)
       Transaction.run(@database) do
-        Migration.const_get(:Sources, false).statements(sql, @database.dialect).each { |one| @database.script(one) }
+        statements = Migration.const_get(:Sources, false).statements(sql, @database.dialect)
+        Migration.const_get(:Executor, false).new(@database).run(statements)
       end
     end
 
@@ -84,7 +85,7 @@ module AsyncRecord
     end
 
     def query(sql, *binds)
-      @database.await(sql, binds).to_a
+      AsyncRecord.using_primary { @database.await(sql, binds).to_a }
     end
 
     def quote(name)

@@ -35,6 +35,7 @@ module AsyncRecord
     def initialize(database, id, opened_at: nil)
       @database = database
       @id = id
+      @dispatcher = Fastr::Dispatcher.instance
       @opened_at = opened_at
       @state = :open
       @began_at = @used_at = now
@@ -45,7 +46,7 @@ module AsyncRecord
 
     # @return [Boolean]
     def open?
-      @state == :open
+      @state == :open && !inherited?
     end
 
     # Remembers what to do once the transaction is committed. What a savepoint took back is forgotten.
@@ -94,12 +95,19 @@ module AsyncRecord
     # @param reading [Boolean] whether it changes nothing
     # @api private
     def use(reading)
+      refuse_amid_stream
       @running += 1
       @wrote ||= !reading
       yield
     ensure
       @running -= 1
       @used_at = now
+    end
+
+    # Runs a block amid a stream: the connection is busy until that ends.
+    # @api private
+    def streaming(&block)
+      Context.with(@amid ||= [self, :stream].freeze, true, &block)
     end
 
     # @return [Boolean] whether a statement runs
@@ -171,6 +179,14 @@ module AsyncRecord
     end
 
     private
+
+    # It would wait for the stream, which waits for it.
+    def refuse_amid_stream
+      return unless @amid && Context[@amid]
+
+      raise @refusal = QueryError.new("this transaction's connection is busy with the stream whose block this is; " \
+                                      "use find_each, or collect first and write after the stream")
+    end
 
     def finish(block, state)
       work = lambda do

@@ -96,6 +96,8 @@ module AsyncRecord
       when :float, :decimal then number(kind, value)
       else rare(kind, value)
       end
+    rescue Encoding::CompatibilityError # text of an encoding that nothing can be read from
+      value
     end
 
     def rare(kind, value)
@@ -175,10 +177,13 @@ module AsyncRecord
 
     # What comes from a socket has no encoding; as a blob it would equal no text.
     def text(value)
-      return value unless value.encoding == Encoding::BINARY
+      return value if value.encoding == Encoding::UTF_8
+      return value.valid_encoding? ? value.encode(Encoding::UTF_8) : value unless value.encoding == Encoding::BINARY
 
       utf8 = value.dup.force_encoding(Encoding::UTF_8)
       utf8.valid_encoding? ? utf8 : value
+    rescue EncodingError
+      value
     end
 
     def boolean(value)
@@ -215,7 +220,7 @@ module AsyncRecord
 
     def datetime(value)
       case value
-      when Time then value
+      when Time then value.instance_of?(Time) ? value : value.to_time.getutc # ActiveSupport's pretends to be one
       when DateTime then value.to_time
       when Date then Time.utc(value.year, value.month, value.day)
       when String then parse_time(value)

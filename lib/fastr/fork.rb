@@ -21,13 +21,21 @@ module Fastr
       result
     end
 
+    @hooks = []
+
+    # Has a block called in every forked child, once the library has started anew.
+    # @return [void]
+    def self.in_child(&block)
+      @hooks << block
+    end
+
     def self.start_anew
       Native.after_fork
       Dispatcher.after_fork
       Reactor.after_fork if Fastr.const_defined?(:Reactor, false) # AsyncRecord alone does not load it
+      @hooks.each(&:call)
     end
   end
-  private_constant :Fork
 
   Process.singleton_class.prepend(Fork)
 end

@@ -78,6 +78,9 @@ fn object(ruby: &Ruby, value: Value) -> Result<Stored, Error> {
             microseconds: value.funcall("microseconds", ())?,
         }));
     }
+    if value.respond_to("to_time", false)? {
+        return moment(ruby, value.funcall("to_time", ())?);
+    }
     if let Some(range) = magnus::Range::from_value(value) {
         return self::range(ruby, range);
     }

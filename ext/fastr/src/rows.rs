@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use fastr_core::Outcome;
-use fastr_core::db::{Rows, Written};
+use fastr_core::db::{JsonOptions, Rows, Written, to_json};
 use magnus::prelude::*;
 use magnus::{Error, RArray, RHash, RModule, RString, Ruby, Value, method};
 
-use crate::error::guard;
+use crate::error::{guard, raise};
 use crate::raw::env;
 use crate::stream::{self, RubyRowStream, RubySubscription};
 use crate::value::Decoder;
@@ -37,6 +37,14 @@ pub(crate) fn outcome(ruby: &Ruby, outcome: Outcome) -> Result<Value, Error> {
 }
 
 impl RubyRows {
+    /// A JSON array of objects, as a statement of that shape answers.
+    fn to_json_bytes(&self) -> Result<RString, Error> {
+        guard(|ruby| {
+            let json = to_json(&self.0, &JsonOptions::default()).map_err(|e| raise(ruby, &e))?;
+            Ok(ruby.enc_str_new(json, ruby.utf8_encoding()))
+        })
+    }
+
     fn size(&self) -> usize {
         self.0.len()
     }
@@ -132,5 +140,6 @@ pub(crate) fn define(ruby: &Ruby, record: RModule) -> Result<(), Error> {
     class.define_method("to_a", method!(RubyRows::to_a, 0))?;
     class.define_method("hash_at", method!(RubyRows::hash_at, 1))?;
     class.define_method("row", method!(RubyRows::row, 1))?;
-    class.define_method("values_at_column", method!(RubyRows::values_at_column, 1))
+    class.define_method("values_at_column", method!(RubyRows::values_at_column, 1))?;
+    class.define_method("to_json_bytes", method!(RubyRows::to_json_bytes, 0))
 }

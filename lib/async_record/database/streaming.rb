@@ -56,11 +56,17 @@ module AsyncRecord
     end
 
     def run_stream(sql, binds, options, transaction, &block)
-      return transaction.use(true) { read_stream(pool, sql, binds, options, &block) } if transaction
+      return stream_within(transaction, sql, binds, options, &block) if transaction
       return read_stream(pool, sql, binds, options, &block) unless streams_from_replica?(sql)
 
       replica = @replicas.read { |pool| open_stream(pool || self.pool, sql, binds, options) }
       drain_stream(replica, &block)
+    end
+
+    def stream_within(transaction, sql, binds, options)
+      transaction.use(true) do
+        read_stream(pool, sql, binds, options) { |rows| transaction.streaming { yield rows } }
+      end
     end
 
     def streams_from_replica?(sql)

@@ -193,10 +193,15 @@ module AsyncRecord
         @items = split(Tokens.of(tokens[at][1..-2]))
       end
 
+      # @return [Boolean]
+      def column_named?(name)
+        !item_of(name).nil?
+      end
+
       # @yieldparam text [ColumnText] to be changed
       # @raise [MigrationError] when there is no such column
       def change(name)
-        item = @items.find { |tokens| column?(tokens) && Tokens.unquote(tokens.first).casecmp?(name.to_s) }
+        item = item_of(name)
         raise MigrationError, "there is no column #{name}" unless item
 
         text = ColumnText.new(Tokens.join(item.drop(1)))
@@ -234,6 +239,10 @@ module AsyncRecord
 
       def split(tokens)
         tokens.slice_when { |before, _| before == "," }.map { |item| item.reject { |token| token == "," } }
+      end
+
+      def item_of(name)
+        @items.find { |tokens| column?(tokens) && Tokens.unquote(tokens.first).casecmp?(name.to_s) }
       end
 
       def column?(tokens)

@@ -7,8 +7,9 @@ module AsyncRecord
   class Migration
     # Runs statements.
     class Executor
-      # @return [Array<String>] what ran
-      attr_reader :ran
+      # On MySQL these commit whatever was open before them, also when they fail.
+      COMMITTING = /\A\s*(?:CREATE|ALTER|DROP|RENAME|TRUNCATE)\b(?!\s+TEMPORARY\b)/i
+      private_constant :COMMITTING
 
       # @param database [Database]
       # @param limits [Limits, nil] for commands that run in a transaction of their own
@@ -23,6 +24,20 @@ module AsyncRecord
       def dry?
         false
       end
+
+      # What a transaction that was rolled back has left.
+      # @return [Array<String>]
+      def kept
+        return [] if @database.dialect.transactional_ddl?
+        return @ran if @current&.match?(COMMITTING)
+
+        last = @ran.rindex { |sql| sql.match?(COMMITTING) }
+        last ? @ran.first(last + 1) : []
+      end
+
+      # What ran.
+      # @return [Array<String>]
+      attr_reader :ran
 
       # Runs the statements of one command.
       #
@@ -74,9 +89,18 @@ module AsyncRecord
       end
 
       def execute(sql)
+        @current = sql
         seconds = @limits&.client_timeout
-        seconds ? @database.await(sql, timeout: seconds) : @database.script(sql)
+        seconds ? @database.await(sql, timeout: seconds) : @database.script(going_on(sql))
         @ran << sql
+        @current = nil
+      end
+
+      # What comes after a change of the schema is one transaction again, on the same connection.
+      def going_on(sql)
+        return sql if @database.dialect.transactional_ddl? || Context[@database].nil? || !sql.match?(COMMITTING)
+
+        "#{sql};\nSTART TRANSACTION"
       end
 
       # The first error matters more.
@@ -87,6 +111,10 @@ module AsyncRecord
       end
     end
     private_constant :Executor
+
+    # A dry run does not know how it would go on.
+    class DryRunEnds < StandardError; end
+    private_constant :DryRunEnds
 
     # Prints statements instead of running them. On SQLite they run on a copy of the schema in memory, because some
     # changes there depend on what is there.

@@ -85,7 +85,7 @@ module AsyncRecord
       # @return [Boolean]
       def table?(name)
         sql, binds = @database.dialect.table_query(name)
-        !@database.await(sql, binds).to_a.empty?
+        AsyncRecord.using_primary { @database.await(sql, binds).to_a.any? }
       end
 
       private
@@ -101,8 +101,9 @@ module AsyncRecord
         query("SELECT version, checksum FROM #{CHECKSUMS}").to_h { |row| [row["version"].to_s, row["checksum"]] }
       end
 
+      # A replica may not know yet what the primary does.
       def query(sql, *binds)
-        @database.query(sql, *binds)
+        AsyncRecord.using_primary { @database.query(sql, *binds) }
       end
     end
     private_constant :History

@@ -48,14 +48,16 @@ module AsyncRecord
 
       private
 
-      # The connection goes back to the pool with MySQL's session variables.
+      # MySQL's variables belong to the connection, which goes back to the pool. When a failure has ended the
+      # transaction they cannot be reached any more, so the connections are replaced.
       def restore
-        return unless @database.dialect.name == :mysql
+        return unless @database.dialect.name == :mysql && (@lock || @statement)
+        return @database.close unless Context[@database]&.open?
 
         @database.script("SET SESSION lock_wait_timeout = DEFAULT") if @lock
         @database.script("SET SESSION max_statement_time = DEFAULT") if @statement
       rescue Error
-        nil # the connection is gone, and its variables with it
+        @database.close
       end
 
       # SQLite locks the whole database when the transaction begins.
@@ -66,8 +68,7 @@ module AsyncRecord
       def mariadb_statement
         return [] unless @statement
 
-        version = Context.outside { @database.await("SELECT VERSION() AS version") }.to_a.first["version"]
-        return ["SET SESSION max_statement_time = #{Float(@statement)}"] if version.to_s.match?(/mariadb/i)
+        return ["SET SESSION max_statement_time = #{Float(@statement)}"] if @database.server_version.match?(/mariadb/i)
 
         raise MigrationError, "MySQL has no statement_timeout for changes of the schema (MariaDB has); leave it out"
       end

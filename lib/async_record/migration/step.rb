@@ -8,9 +8,6 @@ module AsyncRecord
   class Migration
     # Runs one script.
     class Step
-      CHANGES_SCHEMA = /\A\s*(?:CREATE|ALTER|DROP|RENAME|TRUNCATE)\b/i
-      private_constant :CHANGES_SCHEMA
-
       # @param database [Database]
       # @param history [History]
       # @param out [#puts]
@@ -26,7 +23,7 @@ module AsyncRecord
       # @raise [MigrationError]
       def run
         started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-        return false unless perform
+        return false unless AsyncRecord.using_primary { perform }
 
         milliseconds = (Process.clock_gettime(Process::CLOCK_MONOTONIC) - started) * 1000
         @out.puts("#{@script}  #{@direction}  #{milliseconds.round(1)} ms")
@@ -36,7 +33,7 @@ module AsyncRecord
         raise failure(error)
       rescue StandardError, ScriptError
         forgive
-        @out.puts("#{@script} #{@direction} failed#{kept}") unless nothing_kept?
+        @out.puts("#{@script} #{@direction} failed#{kept}") if left.any?
         raise
       ensure
         @database.schema.forget
@@ -73,6 +70,7 @@ module AsyncRecord
 
         @executor = Executor.new(@database, limits: limits)
         @migration = klass.new(@database, executor: @executor, notes: @out)
+        @cut = @history.unfinished.include?(@script.version)
         @history.begin(@script) unless whole?
         klass.transaction? ? in_transaction : alone
       end
@@ -112,9 +110,9 @@ module AsyncRecord
         raise
       end
 
-      # Nothing is unfinished where nothing was kept.
+      # Nothing is unfinished where nothing was kept, now and before.
       def forgive
-        return if whole? || !nothing_kept?
+        return if whole? || @cut || left.any?
 
         @direction == :up ? @history.forget(@script.version) : @history.adopt([@script])
       rescue Error
@@ -132,25 +130,24 @@ module AsyncRecord
       end
 
       def advice(error)
-        return "" unless error.is_a?(QueryError) && ["55P03", 1205, "1205"].include?(error.code)
+        return "" unless error.is_a?(LockTimeout) || ["55P03", 1205, "1205"].include?(error.code)
 
         "; others use the table and did not let go within #{klass.lock_timeout} s: run it again at a quieter time, " \
           "or say a longer lock_timeout in the migration's class"
       end
 
       def kept
-        return "; nothing of it was kept" if nothing_kept?
+        return "; nothing of it was kept" if left.empty?
 
-        "; what ran before the error stays:\n#{@executor.ran.map { |sql| "  #{sql};" }.join("\n")}\n" \
+        "; what ran before the error stays:\n#{left.map { |sql| "  #{sql};" }.join("\n")}\n" \
           "Undo that by hand, or change the file so that it goes on from there, then run it again."
       end
 
-      # MySQL commits with each change of the schema; rows alone are taken back.
-      def nothing_kept?
-        ran = @executor&.ran.to_a
-        return true if ran.empty?
+      # What a failure leaves: all of it outside of a transaction, and when that was committed already.
+      def left
+        return [] unless @executor
 
-        klass.transaction? && !@concurrent && (whole? || ran.none?(CHANGES_SCHEMA))
+        klass.transaction? && !@concurrent ? @executor.kept : @executor.ran
       end
 
       def guarded(&block)
@@ -167,9 +164,6 @@ module AsyncRecord
         "INSERT INTO #{History::VERSIONS} (version) VALUES ('#{@script.version}')"
       end
 
-      # What a dry run cannot show.
-      class DryRunEnds < MigrationError; end
-
       # Stands where the transaction would be during a dry run: nothing reaches the database.
       module Guard
         module_function
@@ -182,7 +176,7 @@ module AsyncRecord
           check_open
         end
       end
-      private_constant :DryRunEnds, :Guard
+      private_constant :Guard
     end
     private_constant :Step
   end

@@ -66,7 +66,7 @@ module AsyncRecord
       #
       # @param type [Symbol, String]
       # @param as [String] SQL
-      # @param stored [Boolean, nil] whether it is kept on disk; nil takes what the database can
+      # @param options [Hash] as for {#column}; `stored:` says whether it is kept on disk, or leaves it to the database
       # @return [void]
       def virtual(name, type:, as:, **options)
         column(name, type, as: as, **options)

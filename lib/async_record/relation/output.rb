@@ -67,10 +67,17 @@ module AsyncRecord
       private
 
       def own_json
-        return run_json if (names_shown & model.retyped.keys).empty?
+        reads_itself? ? json_of(run(select_statement)) : run_json
+      end
 
-        rows = retyped_hashes(run(select_statement))
-        JSON.generate(rows.map { |row| row.transform_values { |value| Type.for_json(value) } })
+      # @return [Boolean] whether the model reads a column that is shown in its own way
+      def reads_itself?
+        !(model.declared_kinds.empty? || (names_shown & model.retyped.keys).empty?)
+      end
+
+      # @return [String] JSON made of objects
+      def json_of(rows)
+        JSON.generate(retyped_hashes(rows).map { |row| row.transform_values { |value| Type.for_json(value) } })
       end
 
       def names_shown

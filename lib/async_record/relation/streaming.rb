@@ -38,7 +38,8 @@ module AsyncRecord
       def stream_json(out, batch: 500)
         send = out.respond_to?(:send_data) ? deferred(out) : ->(text) { out << text }
         lead = "["
-        count = @none ? 0 : stream_batches(batch) { |rows| lead = send_rows(send, lead, rows) }
+        json = reads_itself? ? method(:json_of) : :to_json_bytes.to_proc
+        count = @none ? 0 : stream_batches(batch) { |rows| lead = send_rows(send, lead, json.call(rows)) }
         send.call(count.zero? ? "[]" : "]")
         out.succeed if out.respond_to?(:send_data)
         count
@@ -59,8 +60,8 @@ module AsyncRecord
       end
 
       # @return [String] what stands before the next batch
-      def send_rows(send, lead, rows)
-        send.call("#{lead}#{rows.to_json_bytes[1..-2]}")
+      def send_rows(send, lead, json)
+        send.call("#{lead}#{json[1..-2]}")
         ","
       end
 

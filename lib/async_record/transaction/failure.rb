@@ -66,7 +66,15 @@ module AsyncRecord
                      "is a savepoint")
       end
 
+      # Each process has a dispatcher of its own; ids of transactions repeat.
+      # @return [Boolean] whether this is a forked child of the process that opened it
+      def inherited?
+        !@dispatcher.equal?(Fastr::Dispatcher.instance)
+      end
+
       def closed_message
+        return "this transaction belongs to the parent process; begin one here" if inherited?
+
         reason = @reason ? ": #{@reason}" : ""
         opened = @opened_at ? " (it was opened at #{@opened_at})" : ""
         "this transaction is #{@state.to_s.tr("_", " ")}#{reason}#{opened}; begin a new one"

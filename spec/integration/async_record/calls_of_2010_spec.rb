@@ -174,10 +174,13 @@ RSpec.describe "AsyncRecord 2010" do
   end
 
   %i[MySQL PostgreSQL].each do |name|
-    it "says that #{name} is not supported yet" do
-      connection = AsyncRecord::Connection.const_get(name).new(:host => "db", :user => "root", :password => "s3cret")
-      expect { connection.connect }.to raise_error(AsyncRecord::ConnectionError, /not supported yet/)
-      expect(connection.inspect).not_to include("s3cret")
+    it "says at the first query that no #{name} listens there, without the password" do
+      connection = AsyncRecord::Connection.const_get(name).new(:host => "127.0.0.1", :port => free_port,
+                                                               :user => "root", :password => "s3cret")
+      expect(connection.connect.inspect).not_to include("s3cret")
+      expect { connection.query("select 1") }.to raise_error(AsyncRecord::ConnectionRefused) { |error|
+        expect(error.message).to match(/127\.0\.0\.1/).and(satisfy { |text| !text.include?("s3cret") })
+      }
     end
   end
 end

@@ -213,6 +213,50 @@ RSpec.describe "fastr db" do
     expect([db("status"), lines]).to match([0, [/\Aup/, /\Aup/]])
   end
 
+  each_database(:postgresql, :mysql) do
+    let(:env) { { "DATABASE_URL" => fresh_url(kind).sub(%r{/[^/]+\z}, "/made_#{Process.pid}") } }
+    let(:database) { AsyncRecord::Base.database }
+
+    after { db("drop") }
+
+    it "makes, fills, checks and removes a server's database" do
+      expect([db("create"), lines]).to eq([0, ["made_#{Process.pid} created"]])
+      expect([db("create"), lines]).to eq([0, ["made_#{Process.pid} exists"]])
+      expect([db("migrate"), lines.size]).to eq([0, 2])
+      db("dump")
+      expect([db("check"), lines]).to eq([0, ["all is well: 20240102000000"]])
+      before = read("db/schema.sql")
+      expect([db("rollback", "-n", "2"), db("migrate")]).to eq([0, 0])
+      expect(read("db/schema.sql")).to eq(before)
+      expect([db("drop"), lines]).to eq([0, ["made_#{Process.pid} removed"]])
+      expect([db("setup"), lines]).to match([0, [/created/, /loaded/, "nothing to migrate", /no db.seeds/]])
+      expect([db("check"), read("db/schema.sql")]).to eq([0, before])
+      expect([db("drop", "--sql"), lines.first]).to match([0, /\ADROP DATABASE .made_\d+.;\z/])
+      expect([db("reset"), lines.first]).to eq([0, "made_#{Process.pid} removed"])
+    end
+  end
+
+  it "merges the schema files of two branches" do
+    skip "git is not installed" unless system("git --version", out: File::NULL, err: File::NULL)
+
+    dumps = %w[base ours theirs].to_h do |name|
+      one = sqlite_database
+      versions = Array.new(10) { |number| 20_240_101_000_000 + (number * 1111) }
+      versions << 20_240_401_101_413 unless name == "base"
+      versions[-1] += 22_226 if name == "theirs"
+      AsyncRecord::Migrator.new(one, folder: root, out: out).migrate
+      versions.each { |version| one.query("insert into schema_migrations values (?)", version.to_s) }
+      one.query("create table #{name} (a int)")
+      write("#{name}.sql", AsyncRecord::SchemaDump.for(one).to_s)
+      [name, one]
+    end
+    expect(dumps.size).to eq(3)
+    merged, status = Open3.capture2("git", "merge-file", "-p", "ours.sql", "base.sql", "theirs.sql", chdir: root)
+    expect(merged.scan(/VALUES \('(?:20240401101413|20240401123639)'\)/).size).to eq(2)
+    expect(merged[/^-- Which.*/m]).not_to include("<<<<")
+    expect(status.exitstatus).to be < 2
+  end
+
   describe "for a program in one file" do
     let(:exe) { File.expand_path("../../../exe/fastr", __dir__) }
 
@@ -251,6 +295,17 @@ RSpec.describe "fastr db" do
       )
       expect(start("version", "--config", "other.rb")).to match([0, /20240102000000\n\z/])
       expect(start("migrate", "-c", "nope.rb")).to match([1, /\Athere is no nope.rb here/])
+    end
+
+    it "migrates a program that refuses to start while it is behind" do
+      write("app/config/routes.rb", "")
+      write("app/config/init.rb", <<~RUBY)
+        require "async_record"
+        AsyncRecord.connect "sqlite:own.db"
+        AsyncRecord.check_pending!
+      RUBY
+      expect(start("status")).to match([0, /\Adown/])
+      expect(start("migrate")).to match([0, /CreatePosts  up/])
     end
 
     it "says where a program is wrong" do

@@ -43,6 +43,8 @@ RSpec.describe "An enum" do
       expect(JSON.parse(Post.select(:id, :state).to_json_bytes)).to eq([{ "id" => 1, "state" => "live" }])
       expect(JSON.parse(Post.select(:id).to_json_bytes)).to eq([{ "id" => 1 }])
       expect(Post.first.to_json).to eq(Post.all.to_json_bytes[1..-2])
+      expect([Post.stream.map(&:state), Post.order(:id).tap { |posts| posts.stream_json(@out = +"") }.to_json == @out])
+        .to eq([["live"], true])
     end
 
     it "has its mapping, with words and symbols as keys" do

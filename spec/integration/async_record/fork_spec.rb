@@ -51,6 +51,37 @@ RSpec.describe "AsyncRecord and fork", limit: 60 do
       expect(output).to eq("2\n2\n")
     end
 
+    it "does not let a child into the parent's transaction" do
+      output = script(<<~RUBY)
+        AsyncRecord.transaction do
+          Note.first
+          Process.wait(fork { puts Note.count })
+          Note.create!(body: "second")
+        end
+        puts Note.count
+      RUBY
+      expect(output).to eq("1\n2\n")
+    end
+
+    it "refuses the parent's transaction in a child, by name and at the end of its block" do
+      output = script(<<~RUBY)
+        AsyncRecord.transaction do |tx|
+          pid = fork do
+            Note.using(tx).count
+          rescue AsyncRecord::TransactionClosed => error
+            puts error.message
+          end
+          Process.wait(pid)
+          if (pid = fork)
+            Process.wait(pid)
+            Note.create!(body: "second")
+          end
+        end
+        puts Note.count
+      RUBY
+      expect(output).to eq("this transaction belongs to the parent process; begin one here\n1\n2\n")
+    end
+
     it "works in a grandchild, and in a fork from inside the reactor" do
       output = script(<<~RUBY)
         require "fastr/reactor"

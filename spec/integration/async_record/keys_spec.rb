@@ -5,83 +5,83 @@ RSpec.describe "Primary keys" do
   each_database do
     describe "of several columns" do
       before do
-        database.query("create table lines (order_id #{column(:integer)} not null, " \
+        database.query("create table parts (order_id #{column(:integer)} not null, " \
                        "number #{column(:integer)} not null, title #{column(:string)}, " \
                        "lock_version #{column(:integer)}, primary key (order_id, number))")
-        model("Line", database)
-        Line.insert_all!([[1, 1, "a"], [1, 2, "b"], [2, 1, "c"]].map { |o, n, t| { order_id: o, number: n, title: t } })
+        model("Part", database)
+        Part.insert_all!([[1, 1, "a"], [1, 2, "b"], [2, 1, "c"]].map { |o, n, t| { order_id: o, number: n, title: t } })
       end
 
       it "are read from the table" do
-        expect([Line.primary_key, Line.ids.sort]).to eq([%w[order_id number], [[1, 1], [1, 2], [2, 1]]])
+        expect([Part.primary_key, Part.ids.sort]).to eq([%w[order_id number], [[1, 1], [1, 2], [2, 1]]])
       end
 
       it "find one, and several in the order asked for" do
-        expect([Line.find([1, 2]).title, Line.find([[2, 1], %w[1 1]]).map(&:title),
-                Line.find([2, 1], [1, 2]).map(&:title)])
+        expect([Part.find([1, 2]).title, Part.find([[2, 1], %w[1 1]]).map(&:title),
+                Part.find([2, 1], [1, 2]).map(&:title)])
           .to eq(["b", %w[c a], %w[c b]])
-        expect { Line.find([9, 9]) }.to raise_error(AsyncRecord::RecordNotFound, /\[9, 9\]/)
-        expect { Line.find(1) }.to raise_error(ArgumentError, /\[order_id, number\]/)
-        expect(called_back { |done| Line.find([1, 1]) { |line| done.call(line.title) } }).to eq("a")
-        expect([Line.exists?([1, 2]), Line.exists?([3, 3])]).to eq([true, false])
+        expect { Part.find([9, 9]) }.to raise_error(AsyncRecord::RecordNotFound, /\[9, 9\]/)
+        expect { Part.find(1) }.to raise_error(ArgumentError, /\[order_id, number\]/)
+        expect(called_back { |done| Part.find([1, 1]) { |line| done.call(line.title) } }).to eq("a")
+        expect([Part.exists?([1, 2]), Part.exists?([3, 3])]).to eq([true, false])
       end
 
       it "sort, first and last" do
-        expect([Line.first.id, Line.last.id, Line.first(2).map(&:id)]).to eq([[1, 1], [2, 1], [[1, 1], [1, 2]]])
+        expect([Part.first.id, Part.last.id, Part.first(2).map(&:id)]).to eq([[1, 1], [2, 1], [[1, 1], [1, 2]]])
       end
 
       it "store, change, move, lock and delete a row" do
-        line = Line.create!(order_id: 3, number: 1, title: "d")
+        line = Part.create!(order_id: 3, number: 1, title: "d")
         expect([line.id, line.to_param, line.update(title: "e"), line.reload.title]).to eq([[3, 1], "3_1", true, "e"])
         line.update!(number: 2)
-        expect([Line.where(order_id: 3).ids, line]).to eq([[[3, 2]], Line.find([3, 2])])
-        stale = Line.find([3, 2])
+        expect([Part.where(order_id: 3).ids, line]).to eq([[[3, 2]], Part.find([3, 2])])
+        stale = Part.find([3, 2])
         line.update!(title: "f")
         expect { stale.update!(title: "g") }.to raise_error(AsyncRecord::StaleRecordError)
         line.destroy
-        expect(Line.count).to eq(3)
-        expect([Line.find([1, 1]).delete.destroyed?, Line.ids.sort]).to eq([true, [[1, 2], [2, 1]]])
+        expect(Part.count).to eq(3)
+        expect([Part.find([1, 1]).delete.destroyed?, Part.ids.sort]).to eq([true, [[1, 2], [2, 1]]])
       end
 
       it "are the key of upserts, counters and batches" do
-        Line.upsert_all([{ order_id: 1, number: 1, title: "A" }, { order_id: 9, number: 9, title: "N" }])
-        expect(Line.order(:order_id, :number).pluck(:title)).to eq(%w[A b c N])
-        Line.update_counters([1, 1], lock_version: 2)
-        Line.update_counters([[1, 1], [2, 1]], lock_version: 1)
-        expect(Line.order(:order_id, :number).pluck(:lock_version)).to eq([3, nil, 1, nil])
-        expect(Line.find_each(batch: 1).map(&:title)).to eq(%w[A b c N])
-        expect(Line.find_each(batch: 2, start: [1, 2], finish: 2).map(&:title)).to eq(%w[b c])
-        expect(Line.find_each(batch: 3, order: :desc).map(&:title)).to eq(%w[N c b A])
+        Part.upsert_all([{ order_id: 1, number: 1, title: "A" }, { order_id: 9, number: 9, title: "N" }])
+        expect(Part.order(:order_id, :number).pluck(:title)).to eq(%w[A b c N])
+        Part.update_counters([1, 1], lock_version: 2)
+        Part.update_counters([[1, 1], [2, 1]], lock_version: 1)
+        expect(Part.order(:order_id, :number).pluck(:lock_version)).to eq([3, nil, 1, nil])
+        expect(Part.find_each(batch: 1).map(&:title)).to eq(%w[A b c N])
+        expect(Part.find_each(batch: 2, start: [1, 2], finish: 2).map(&:title)).to eq(%w[b c])
+        expect(Part.find_each(batch: 3, order: :desc).map(&:title)).to eq(%w[N c b A])
         sizes = []
-        Line.in_batches(of: 3) { |batch| sizes << batch.count }
+        Part.in_batches(of: 3) { |batch| sizes << batch.count }
         expect(sizes).to eq([3, 1])
       end
 
       it "narrow a limited change" do
-        expect(Line.order(title: :desc).limit(1).delete_all).to eq(1)
-        expect(Line.order(:title).offset(1).limit(5).update_all(title: "z")).to eq(1)
-        expect(Line.order(:title).pluck(:title)).to eq(%w[a z])
+        expect(Part.order(title: :desc).limit(1).delete_all).to eq(1)
+        expect(Part.order(:title).offset(1).limit(5).update_all(title: "z")).to eq(1)
+        expect(Part.order(:title).pluck(:title)).to eq(%w[a z])
       end
 
       it "may be left out, equal and in sets" do
-        expect(Line.excluding(Line.first, [2, 1]).pluck(:title)).to eq(["b"])
-        same = Array.new(2) { Line.find([1, 1]) }
-        expect([same.first == same.last, [Line.first, Line.find([1, 1])].uniq.size,
-                Line.new.eql?(Line.new)])
+        expect(Part.excluding(Part.first, [2, 1]).pluck(:title)).to eq(["b"])
+        same = Array.new(2) { Part.find([1, 1]) }
+        expect([same.first == same.last, [Part.first, Part.find([1, 1])].uniq.size,
+                Part.new.eql?(Part.new)])
           .to eq([true, 1, false])
       end
 
       it "ask for lists of columns" do
-        expect(Line.where(%i[order_id number] => [[1, 2], [2, 1]]).order(:title).pluck(:title)).to eq(%w[b c])
-        expect(Line.where(%i[order_id number] => []).count).to eq(0)
-        expect { Line.where(%i[order_id number] => [[1]]) }.to raise_error(ArgumentError, /lists of 2 values/)
-        expect { Line.where(order_id: Line.where(number: 1)).to_a }
+        expect(Part.where(%i[order_id number] => [[1, 2], [2, 1]]).order(:title).pluck(:title)).to eq(%w[b c])
+        expect(Part.where(%i[order_id number] => []).count).to eq(0)
+        expect { Part.where(%i[order_id number] => [[1]]) }.to raise_error(ArgumentError, /lists of 2 values/)
+        expect { Part.where(order_id: Part.where(number: 1)).to_a }
           .to raise_error(AsyncRecord::UnknownPrimaryKey, /name the column with select/)
       end
 
       it "check uniqueness against others only" do
         strict = model("Strict", database) do
-          self.table_name = "lines"
+          self.table_name = "parts"
           validates :title, uniqueness: { scope: :order_id }
         end
         expect([strict.find([1, 1]).valid?, strict.new(order_id: 1, number: 7, title: "b").valid?]).to eq([true, false])

@@ -109,19 +109,13 @@ RSpec.describe "Locking" do
       database.query("create table jobs (id #{column(:id)}, state #{column(:string)})")
       job = model("Job", database)
       job.insert_all!([{ state: "new" }, { state: "new" }])
+      other = lambda do |mode|
+        AsyncRecord.transaction(database: database) { job.order(:id).lock(mode).first&.id }
+      rescue AsyncRecord::Error => error
+        error.class
+      end
       seen = AsyncRecord.transaction(database: database) do
-        mine = job.order(:id).lock.first
-        other = Thread.new do
-          AsyncRecord.transaction(database: database) do
-            [job.order(:id).lock("FOR UPDATE SKIP LOCKED").first&.id,
-             begin
-               job.order(:id).lock(:nowait).first
-             rescue AsyncRecord::Error => error
-               error.class
-             end]
-          end
-        end.value
-        [mine.id, *other]
+        [job.order(:id).lock.first.id, *Thread.new { ["FOR UPDATE SKIP LOCKED", :nowait].map(&other) }.value]
       end
       expect(seen.first(2)).to eq([1, 2])
       expect(seen.last.ancestors).to include(AsyncRecord::QueryError)

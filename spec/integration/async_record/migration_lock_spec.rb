@@ -151,6 +151,27 @@ RSpec.describe "Migrations among others" do
       expect { migrate }.to raise_error(AsyncRecord::MigrationError, /nothing of it was kept/)
     end
 
+    it "give up soon when another process writes" do
+      migration("add", "lock_timeout 0.5\ndef up = create_table(:a)")
+      other = start_writer
+      started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      expect { migrate }.to raise_error(AsyncRecord::MigrationError, /nothing of it was kept/)
+      expect(Process.clock_gettime(Process::CLOCK_MONOTONIC) - started).to be < 4
+      other.close
+      expect(migrate).to eq(1)
+    end
+
+    # Another process in the middle of a transaction, until its input ends.
+    def start_writer
+      migrator.migrate(0)
+      code = 'require "async_record"; d = AsyncRecord::Database.new(ENV.fetch("URL")); ' \
+             'AsyncRecord.transaction(database: d) { d.query("create table b (a)"); STDOUT.syswrite("busy\n"); gets }'
+      env = { "URL" => database.url }
+      io = IO.popen([env, RbConfig.ruby, "-I", Support::Processes::LIBRARY, "-e", code], "r+")
+      expect(io.gets).to eq("busy\n")
+      io
+    end
+
     it "leave no lock file behind" do
       change("first", "create_table :a")
       migrate

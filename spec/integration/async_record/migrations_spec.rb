@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "async_record/administration"
 require "async_record/schema_dump"
 
 # The language of migrations on each database: what it makes is there, and what undoes it leaves nothing.
@@ -137,6 +138,25 @@ RSpec.describe "Migrations" do
       expect(seen).to eq([true, false, true, false, 1])
     end
 
+    it "do nothing where told that it may be there, or gone, already" do
+      twice = proc do
+        create_table(:a, if_not_exists: true) { |t| t.integer :b }
+        add_column :a, :c, :integer, if_not_exists: true
+        add_index :a, :c, if_not_exists: true
+      end
+      2.times { alter(&twice) }
+      alter { add_check_constraint :a, "b > 0", name: "positive" }
+      2.times do
+        alter do
+          remove_check_constraint :a, name: "positive", if_exists: true
+          remove_foreign_key :a, :a, column: :c, if_exists: true
+          remove_index :a, :c, if_exists: true
+          remove_column :a, :c, if_exists: true
+        end
+      end
+      expect(database.schema.table("a").names).to eq(%w[id b])
+    end
+
     it "are loaded from a dump, which is the same when it is written again" do
       alter(&everything)
       database.script("create view live as select id, title from posts where state = 'live'")
@@ -198,6 +218,8 @@ RSpec.describe "Migrations" do
         migrate
       end.to raise_error(AsyncRecord::MigrationError, /what ran before the error stays:\n  CREATE TABLE .half/)
       expect(database.schema.table("half")).not_to be_nil
+      expect { migrate }.to raise_error(AsyncRecord::MigrationError, /nothing of it was kept/)
+      expect(migrator.status.map(&:state)).to eq([:unfinished])
       migration("slow", "no_transaction!\ndef up = create_table(:half, if_not_exists: true)",
                 version: 20_240_101_000_000)
       migrate
@@ -260,6 +282,13 @@ RSpec.describe "Migrations" do
       expect(database.schema.table("a")).to be_nil
     end
 
+    it "print as much as they know of what depends on the database" do
+      change("first", "create_table(:a) { |t| t.string :b }\nchange_column_null :a, :b, true\nadd_column :a, :c, :text")
+      expect(migrate_dry).to eq(1)
+      expect(said.string).to match(kind == :mysql ? /^-- from here on it depends on what would be there/ : /ADD COLUMN/)
+      expect(said.string).to include("INSERT INTO schema_migrations (version) VALUES ('20240101000000');")
+    end
+
     def migrate_dry
       migrator(sql: true).migrate
     end
@@ -297,6 +326,124 @@ RSpec.describe "Migrations" do
       administration = AsyncRecord::Administration.new(open_database(url))
       expect([administration.create, administration.create]).to match([/#{name}.* created\z/, /#{name}.* exists\z/])
       expect([administration.drop, administration.drop]).to match([/#{name}.* removed\z/, /#{name}.* does not exist\z/])
+    end
+
+    it "run in a fiber while others go on" do
+      change("first", "create_table :a")
+      migration("second", "def up = 3.times { sleep 0.05 }")
+      ticks = 0
+      count = in_fiber do
+        other = AsyncRecord.async { 5.times { sleep(0.01).then { ticks += 1 } } }
+        migrate.tap { other.await }
+      end
+      expect([count, ticks]).to eq([2, 5])
+    end
+  end
+
+  # What only one database has, as it stands in its dump, and loaded from that.
+  def same_after_loading
+    dump = dump_of(database)
+    other = fresh_database(kind)
+    AsyncRecord::SchemaDump.for(other).load(dump)
+    expect(dump_of(other)).to eq(dump)
+    dump
+  end
+
+  each_database(:postgresql) do
+    it "know the types of that database" do
+      alter do
+        create_enum :mood, %w[sad it's]
+        create_table :samples do |t|
+          t.string :tags, array: true, default: ["a, b", "c"]
+          t.integer :numbers, array: true, default: []
+          %i[inet cidr macaddr interval tsvector tsquery xml int4range int8range numrange tsrange tstzrange daterange
+             money timetz point].each { |type| t.column "a_#{type}", type }
+          t.bit :bits, limit: 3
+          t.bit_varying :more_bits, limit: 9
+          t.enum :mood, enum_type: :mood, default: "it's", null: false
+          t.decimal :exact, precision: 30, scale: 10
+          t.column :position, "double precision[]"
+        end
+        add_enum_value :mood, "ok", after: "sad"
+        add_index :samples, :tags, using: :gin
+      end
+      database.script("create sequence counter; create table old (id int default nextval('counter'), ts serial)")
+      expect(same_after_loading).to include(
+        "CREATE TYPE \"mood\" AS ENUM ('sad', 'ok', 'it''s');", '"a_tstzrange" tstzrange', '"bits" bit(3)',
+        '"position" double precision[]', "\"mood\" mood DEFAULT 'it''s'::mood NOT NULL", "USING gin (tags)",
+        'ALTER SEQUENCE "old_ts_seq" OWNED BY "old"."ts";'
+      )
+    end
+
+    it "keep what else a schema can have" do
+      alter { execute <<~SQL }
+        create domain positive as int check (value > 0);
+        create table people (id int primary key, kind varchar(9) check (kind in ('a', 'b')), note text, size positive);
+        create view b_view as select id from people;
+        create view a_view as select id from b_view;
+        create materialized view numbers as select 1 as one;
+        create index on numbers (one);
+        create function stamp() returns trigger language plpgsql as $$ begin new.note := 'a;b'; return new; end $$;
+        create function everyone() returns setof people language sql as $$ select * from people $$;
+        create trigger stamp before insert on people for each row execute function stamp();
+        create table logs (id int, at date) partition by range (at);
+        create table logs_2024 partition of logs for values from ('2024-01-01') to ('2025-01-01');
+        create index on logs (id);
+        alter table people add constraint small check (id < 10) not valid;
+        comment on column people.note is 'it''s';
+      SQL
+      expect(same_after_loading).to include("CREATE MATERIALIZED VIEW", "PARTITION OF", "NOT VALID", "CREATE TRIGGER")
+    end
+  end
+
+  each_database(:mysql) do
+    it "know the types of that database" do
+      alter do
+        create_table :samples, options: "ENGINE=InnoDB", comment: "it's" do |t|
+          t.bigint :big, unsigned: true
+          t.tinyint :tiny
+          t.integer :three, limit: 3
+          t.mediumint :medium
+          t.year :made
+          t.set :flags, values: ["a", "it's"]
+          t.enum :state, values: %w[a b], default: "b"
+          t.bit :bits, limit: 8
+          t.text :short, limit: 200
+          t.blob :large, size: :medium
+          t.string :code, collation: "utf8mb4_bin"
+          t.text :words, default: "it's"
+        end
+        add_index :samples, :words, type: :fulltext
+        add_index :samples, :short, length: 10, concurrently: true
+        change_column :samples, :tiny, :integer, comment: "less", null: false, default: 3
+      end
+      expect(same_after_loading).to include(
+        "`big` bigint(20) unsigned", "`three` mediumint(9)", "`flags` set('a','it''s')", "`bits` bit(8)",
+        "`short` tinytext", "COLLATE utf8mb4_bin", "`tiny` int(11) NOT NULL DEFAULT 3 COMMENT 'less'", "COMMENT='it''s'"
+      )
+    end
+
+    it "keep what else a schema can have" do
+      database.script("create table people (id int primary key, note text)")
+      database.script("create view b_view as select id from people")
+      database.script("create view a_view as select id from b_view")
+      database.script("create trigger stamp before insert on people for each row begin set new.note = 'a;b'; end")
+      database.script("create procedure nothing() begin if true then select 1; end if; end")
+      expect(same_after_loading).to include("CREATE PROCEDURE `nothing`", "stamp before insert", "VIEW `a_view`")
+    end
+
+    it "take rows back to the last change of the schema" do
+      migration("broken", <<~RUBY)
+        def up
+          create_table(:a) { |t| t.integer :b }
+          execute "insert into a (b) values (1)"
+          execute "insert into nowhere values (1)"
+        end
+      RUBY
+      expect { migrate }.to raise_error(AsyncRecord::MigrationError) { |error|
+        expect(error.message).to match(/stays:\n  CREATE TABLE .*;\nUndo that by hand/)
+      }
+      expect(database.query("select * from a")).to eq([])
     end
   end
 end

@@ -69,6 +69,21 @@ RSpec.describe AsyncRecord::Relation, "streaming" do
     end
   end
 
+  it "refuses a statement that would wait for the stream it is in, and takes those of others in turn" do
+    AsyncRecord.transaction(database: database) do
+      expect { Line.stream(batch: 10) { |line| line.update!(text: "x") } }
+        .to raise_error(AsyncRecord::QueryError, /busy with the stream.*find_each/)
+      Line.where(id: 1).update_all(text: "x")
+      amid = Thread::Queue.new
+      other = AsyncRecord.async { amid.pop && Line.where(id: 2).update_all(text: "y") }
+      Line.stream(batch: 1000) { |line| amid << true if line.id == 1 }
+      expect(other.await).to eq(1)
+    end
+    expect(Line.where(id: [1, 2]).order(:id).pluck(:text)).to eq(%w[x y])
+    Line.stream(batch: 10) { |line| line.id == 3 ? (break line.update!(text: "z")) : next }
+    expect(Line.find(3).text).to eq("z")
+  end
+
   it "raises what is wrong with the statement, with its SQL" do
     expect { Line.where(AsyncRecord.sql("nonsense")).stream { |_| nil } }
       .to raise_error(AsyncRecord::QueryError) { |error| expect(error.sql).to include("nonsense") }

@@ -100,7 +100,7 @@ RSpec.describe "Types on SQLite" do
   end
 
   it "refuses text that is not valid" do
-    expect { Sample.create!(word: "a\xFF") }.to raise_error(EncodingError)
+    expect { Sample.create!(word: "a\xFF") }.to raise_error(AsyncRecord::InvalidText, /not valid UTF-8/)
   end
 
   it "reads values as JSON made in Rust" do

@@ -76,8 +76,8 @@ module Support
         when "kill" then kill
         when "stop" then stop
         when "restart" then kill && start
-        when "pause" then Process.kill(:STOP, @pid)
-        when "resume" then Process.kill(:CONT, @pid)
+        when "pause" then signal_all(:STOP)
+        when "resume" then signal_all(:CONT)
         else raise ArgumentError, "unknown command #{word.inspect}: create, start, stop, kill, restart, pause, resume"
         end
       end
@@ -108,11 +108,21 @@ module Support
         end
       end
 
+      # PostgreSQL has a process for each connection.
+      def signal_all(signal)
+        children = Dir["/proc/[0-9]*/stat"].select do |path|
+          File.read(path)[/\) \S (\d+)/, 1].to_i == @pid
+        rescue SystemCallError
+          next # it has ended
+        end
+        Process.kill(signal, @pid, *children.map { |path| path[/\d+/].to_i })
+      end
+
       # As by the kernel: no farewell, nothing written.
       def kill
         return true unless @pid
 
-        Process.kill(:CONT, @pid)
+        signal_all(:CONT)
         Process.kill(:KILL, @pid)
         Process.wait(@pid)
         @pid = nil
@@ -123,7 +133,7 @@ module Support
       def stop
         return unless @pid
 
-        Process.kill(:CONT, @pid)
+        signal_all(:CONT)
         Process.kill(@recipe.stop_signal, @pid)
         deadline = now + STOP
         until Process.wait(@pid, Process::WNOHANG)

@@ -58,9 +58,10 @@ module Support
 
       def command
         settings = SETTINGS.map { |name, value| value.nil? ? "--#{name}" : "--#{name}=#{value}" }
-        [Recipe.program("mariadbd"), "--no-defaults", "--datadir=#{data}", "--port=#{port}", "--socket=#{socket}",
-         "--pid-file=#{pid_file}", "--ssl-ca=#{certificates}/ca.pem", "--ssl-cert=#{certificates}/server.pem",
-         "--ssl-key=#{certificates}/server.key", *settings]
+        # A server that starts removes the temporary tables of every other one that shares its folder for them.
+        [Recipe.program("mariadbd"), "--no-defaults", "--datadir=#{data}", "--tmpdir=#{folder}", "--port=#{port}",
+         "--socket=#{socket}", "--pid-file=#{pid_file}", "--ssl-ca=#{certificates}/ca.pem",
+         "--ssl-cert=#{certificates}/server.pem", "--ssl-key=#{certificates}/server.key", *settings]
       end
 
       # @return [void] users and databases exist

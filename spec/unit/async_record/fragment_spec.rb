@@ -60,17 +60,4 @@ RSpec.describe "AsyncRecord::Fragment" do
   it "reads the same text once" do
     expect(fragment.parse("a = ?", sqlite)).to be(fragment.parse(String.new("a = ?"), sqlite))
   end
-
-  it "splits a script at its semicolons and keeps a trigger whole" do
-    script = <<~SQL
-      create table a (x text default ';'); -- one; two
-      create trigger t after insert on a begin update a set x = 1; delete from a; end;
-      insert into a values ('?:x');
-    SQL
-    expect(fragment.statements(script)).to eq(
-      ["create table a (x text default ';')",
-       "create trigger t after insert on a begin update a set x = 1; delete from a; end",
-       "insert into a values ('?:x')"]
-    )
-  end
 end

@@ -285,16 +285,6 @@ RSpec.describe AsyncRecord::Migration do
     end
   end
 
-  it "has a type for every word on every database, or names the nearest" do
-    %w[sqlite::memory: postgres://h/d mysql://h/d].each do |url|
-      described_class::TableDefinition::TYPES.each do |type|
-        sql_of(on: FakeDatabase.new(url)) { add_column :a, :b, type, values: %w[x] }
-      rescue AsyncRecord::MigrationError => error
-        expect(error.message).to match(/has no type #{type}; the nearest that works there is \S/)
-      end
-    end
-  end
-
   it "knows the indexes of each database" do
     expect(postgresql do
       add_index :a, %i[b c], using: :gin, order: { c: :desc }, include: :d, where: "b > 1", nulls_not_distinct: true

@@ -2,6 +2,8 @@
 //! behaviour of the database.
 #![allow(dead_code, missing_docs, clippy::unwrap_used)]
 
+pub mod servers;
+
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -72,11 +74,6 @@ pub fn reactor() -> ReactorSource {
 
 pub fn file() -> TestDatabase {
     file_with(DatabaseOptions::default())
-}
-
-/// SQLite needs none.
-fn reactor() -> ReactorSource {
-    Arc::new(|| Err(Error::NotRunning("SQLite needs no reactor".into())))
 }
 
 pub fn memory() -> Arc<Database> {

@@ -44,9 +44,16 @@ module AsyncRecord
           modify(table, name, text)
         end
 
+        # MySQL proper has no IF NOT EXISTS for what is part of a table, so it is asked.
+        def add_index(table, columns, name: nil, if_not_exists: false, **options)
+          name ||= index_name(table, columns)
+          if_not_exists && index?(table, name) ? [] : super(table, columns, name: name, **options)
+        end
+
         # (see Ddl#remove_index)
         def remove_index(table, columns = nil, name: nil, if_exists: false, **_options)
-          ["DROP INDEX #{'IF EXISTS ' if if_exists}#{quote(name || index_name(table, columns))} ON #{quote(table)}"]
+          name ||= index_name(table, columns)
+          if_exists && !index?(table, name) ? [] : ["DROP INDEX #{quote(name)} ON #{quote(table)}"]
         end
 
         # @return [Array<String>]
@@ -57,10 +64,26 @@ module AsyncRecord
         # (see Ddl#remove_foreign_key)
         def remove_foreign_key(table, to_table = nil, if_exists: false, **options)
           name = foreign_key_name(table, to_table, options)
-          ["ALTER TABLE #{quote(table)} DROP FOREIGN KEY #{'IF EXISTS ' if if_exists}#{quote(name)}"]
+          if_exists && !constraint?(table, name) ? [] : ["ALTER TABLE #{quote(table)} DROP FOREIGN KEY #{quote(name)}"]
+        end
+
+        # (see Ddl#remove_check_constraint)
+        def remove_check_constraint(table, condition = nil, name: nil, if_exists: false, **_options)
+          name ||= check_name(table, condition)
+          if_exists && !constraint?(table, name) ? [] : ["ALTER TABLE #{quote(table)} DROP CONSTRAINT #{quote(name)}"]
         end
 
         private
+
+        def index?(table, name)
+          read("SELECT 1 AS one FROM information_schema.statistics WHERE table_schema = DATABASE() " \
+               "AND table_name = ? AND index_name = ?", table.to_s, name.to_s).any?
+        end
+
+        def constraint?(table, name)
+          read("SELECT 1 AS one FROM information_schema.table_constraints WHERE table_schema = DATABASE() " \
+               "AND table_name = ? AND constraint_name = ?", table.to_s, name.to_s).any?
+        end
 
         # SHOW CREATE TABLE has one column a line, written as MODIFY takes it.
         def definition(table, name)
@@ -110,7 +133,7 @@ module AsyncRecord
         def index_sql(table, columns, name, options)
           refuse_index(options)
           kind = options[:unique] ? "UNIQUE " : KINDS[options[:type]]
-          "CREATE #{kind}INDEX #{'IF NOT EXISTS ' if options[:if_not_exists]}#{quote(name)}" \
+          "CREATE #{kind}INDEX #{quote(name)}" \
             "#{" USING #{options[:using].to_s.upcase}" if %w[btree hash].include?(options[:using].to_s)} " \
             "ON #{quote(table)} (#{columns.map { |column| index_column(column, options) }.join(', ')})" \
             "#{" COMMENT #{literal(options[:comment])}" if options[:comment]}" \

@@ -132,7 +132,7 @@ module AsyncRecord
 
         def remove_by_columns(text, columns)
           text.remove_constraint(nil, "FOREIGN", "KEY", "(#{columns.join(', ')})") ||
-            (columns.one? && text.change(columns.first, &:remove_reference))
+            (columns.one? && text.column_named?(columns.first) && text.change(columns.first, &:remove_reference))
         end
 
         def indexes_with(table, name)

@@ -83,12 +83,12 @@ impl State {
 
     /// Answers what waits if there is no connection and none can be opened now.
     fn strand(&mut self) -> Answers {
-        if self.alive() > 0 {
-            return Vec::new();
-        }
         let Some(cause) = self.gate.cause(Instant::now()).cloned() else {
             return Vec::new();
         };
+        if self.has_hope() {
+            return Vec::new();
+        }
         self.drain(|job| {
             let mut cause = cause.clone();
             cause.sql = Some(job.ticket.query.sql.clone());

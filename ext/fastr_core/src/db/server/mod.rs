@@ -17,7 +17,7 @@ pub(crate) mod mysql;
 mod perform;
 mod pool;
 #[cfg(feature = "postgres")]
-pub(crate) mod postgres;
+mod postgres;
 mod report;
 mod schemes;
 mod seat;

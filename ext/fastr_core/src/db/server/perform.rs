@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 
-use super::driver::{Driver, Failure, Session};
+use super::driver::{Driver, Failure, Fate, Session};
 use super::job::{Job, Task, Ticket};
 use super::session_task::Connection;
 use super::stopping::{self, Ran};
 use super::verdict::{Then, Verdict, judge};
 use crate::db::query::Query;
 use crate::db::refusal;
-use crate::error::Error;
+use crate::error::{DatabaseError, DatabaseErrorKind, Error};
 use crate::event::Outcome;
 
 /// How long a stream that nobody reads any more may take to notice that by itself. Stopping it from outside would
@@ -96,10 +96,17 @@ impl<D: Driver> Connection<D> {
                 let statement = self.session.script(&query.sql).map(done);
                 stopping::run(driver, key, ticket, none, statement).await
             }
-            Task::Finish { .. } => Ran {
-                result: Some(self.session.run(query).await.map(|_| Outcome::Done)),
-                stop: None,
-            },
+            Task::Finish { commit } => {
+                let finished = if *commit && self.has_failed {
+                    commit_carefully(&mut self.session, query).await
+                } else {
+                    self.session.run(query).await
+                };
+                Ran {
+                    result: Some(finished.map(|_| Outcome::Done)),
+                    stop: None,
+                }
+            }
         }
     }
 
@@ -108,6 +115,7 @@ impl<D: Driver> Connection<D> {
         match (task, &verdict.result) {
             (Task::Begin(_), Ok(_)) => {
                 let id = self.seat.open_transaction();
+                self.has_failed = false;
                 return Verdict::new(Ok(Outcome::Transaction(id)), verdict.then);
             }
             (Task::Finish { commit: true }, Ok(_)) => self.seat.end_transaction("it was committed"),
@@ -115,6 +123,7 @@ impl<D: Driver> Connection<D> {
                 .seat
                 .end_transaction("its commit failed, so it was rolled back"),
             (Task::Finish { commit: false }, _) => self.seat.end_transaction("it was rolled back"),
+            (_, Err(_)) => self.has_failed = true,
             _ => {}
         }
         verdict
@@ -153,6 +162,23 @@ async fn run_all<S: Session>(session: &mut S, statements: &[String]) -> Result<O
         session.run(&Query::new(sql.as_str())).await?;
     }
     Ok(Outcome::Done)
+}
+
+/// After a failed statement PostgreSQL does not commit any more, and answers COMMIT as if it had: so it is asked first.
+async fn commit_carefully<S: Session>(session: &mut S, commit: &Query) -> Result<Outcome, Failure> {
+    match session.run(&Query::new("SELECT 1")).await {
+        Ok(_) => session.run(commit).await,
+        Err(failure) if failure.fate == Fate::Usable => {
+            session.run(&Query::new("ROLLBACK")).await?;
+            let message = "a statement in this transaction had failed, after which the database rolls it back whatever \
+                           comes; put a statement that may fail into a nested transaction";
+            Err(Failure::of_statement(DatabaseError::new(
+                DatabaseErrorKind::TransactionClosed,
+                message,
+            )))
+        }
+        Err(failure) => Err(failure),
+    }
 }
 
 fn done(result: Result<(), Failure>) -> Result<Outcome, Failure> {

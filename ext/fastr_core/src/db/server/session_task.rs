@@ -40,6 +40,7 @@ pub(super) async fn live<D: Driver>(driver: Arc<D>, mut seat: Seat) {
                 driver,
                 session,
                 seat,
+                has_failed: false,
             };
             connection.serve().await;
         }
@@ -62,6 +63,8 @@ pub(super) struct Connection<D: Driver> {
     pub(super) driver: Arc<D>,
     pub(super) session: D::Session,
     pub(super) seat: Seat,
+    /// Whether a statement failed in the transaction that is open.
+    pub(super) has_failed: bool,
 }
 
 impl<D: Driver> Connection<D> {

@@ -110,6 +110,13 @@ impl State {
         self.size() - self.count(&[Phase::Leaving])
     }
 
+    /// Whether a connection will serve who waits: one that is there or on its way, and was opened after the last loss.
+    /// The others end after what they run.
+    pub(super) fn has_hope(&self) -> bool {
+        let mut slots = self.slots.iter().flatten();
+        slots.any(|slot| slot.phase != Phase::Leaving && slot.life == self.life)
+    }
+
     /// The only way from one phase to another. Returns the one it left.
     pub(super) fn enter(&mut self, index: usize, phase: Phase) -> Phase {
         let left = std::mem::replace(&mut self.slot(index).phase, phase);
@@ -178,10 +185,10 @@ impl State {
 
     /// Why nobody will serve an operation soon, if the server could not be reached a moment ago.
     pub(super) fn unreachable(&self, sql: &str) -> Option<Error> {
-        if self.alive() > 0 {
+        let mut cause = self.gate.cause(Instant::now())?.clone();
+        if self.has_hope() {
             return None;
         }
-        let mut cause = self.gate.cause(Instant::now())?.clone();
         cause.sql = Some(sql.into());
         Some(cause.into())
     }

@@ -221,6 +221,7 @@ fn fix(state: &str, message: &str) -> Option<&'static str> {
             "a table changed since the statement was prepared; roll the transaction back and run it again, or name \
              the columns instead of *"
         }
+        "42P18" => "say what type it is, as in ?::text",
         "42601" if message.contains("multiple commands") => {
             "submit them one by one or use `execute_script`"
         }

@@ -25,33 +25,28 @@ pub(super) async fn run(
     feed: &Feed<Notification>,
     listening: oneshot::Sender<()>,
 ) -> Result<(), DatabaseError> {
-    let mut listening = Some(listening);
+    let mut first = Some(listening);
     let mut pause = FIRST_PAUSE;
     loop {
-        let opened = unless_closed(feed, open(location, channels)).await;
-        match opened {
+        match unless_closed(feed, open(location, channels)).await {
             None => return Ok(()),
             Some(Ok(mut listener)) => {
                 pause = FIRST_PAUSE;
-                if let Some(listening) = listening.take() {
-                    let _ = listening.send(());
-                } else if feed.push(Notification::Reconnected).await.is_err() {
-                    return Ok(());
+                match first.take() {
+                    Some(listening) => drop(listening.send(())),
+                    None if feed.push(Notification::Reconnected).await.is_err() => return Ok(()),
+                    None => {}
                 }
-                if unless_closed(feed, deliver(&mut listener, feed))
-                    .await
-                    .is_none()
-                {
+                let delivered = unless_closed(feed, deliver(&mut listener, feed)).await;
+                if delivered.is_none() {
                     return Ok(());
                 }
             }
-            Some(Err(failure)) if listening.is_some() => return Err(failure),
+            Some(Err(failure)) if first.is_some() => return Err(failure),
             Some(Err(_)) => {}
         }
-        if unless_closed(feed, tokio::time::sleep(pause))
-            .await
-            .is_none()
-        {
+        let slept = unless_closed(feed, tokio::time::sleep(pause)).await;
+        if slept.is_none() {
             return Ok(());
         }
         pause = (pause * 2).min(LONGEST_PAUSE);

@@ -12,8 +12,6 @@ use crate::db::pool::DatabaseOptions;
 use crate::error::{DatabaseError, DatabaseErrorKind, Error};
 
 /// How long connecting may last unless the URL says otherwise.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-
 /// A server, and how to connect to it.
 #[derive(Debug, Clone)]
 pub(super) struct Location {
@@ -41,7 +39,7 @@ impl Location {
         let mut location = Self {
             options: connect,
             statements: options.statement_cache,
-            connect_timeout: CONNECT_TIMEOUT,
+            connect_timeout: options.connect_timeout,
         };
         location.authority(authority)?;
         if !database.is_empty() {

@@ -1,6 +1,8 @@
 //! Transactions as one connection sees them: the statement that opens one, and whether one is open. It reads the first
 //! words of statements and decides nothing about queues.
 
+use sqlx::Row;
+
 use super::error::{self, Reached};
 use super::plan::Plan;
 use super::session::PostgresSession;
@@ -63,9 +65,14 @@ pub(super) fn is_atomic(plan: &Plan) -> bool {
 
 /// COPY over the connection itself, which needs a protocol of its own.
 pub(super) fn is_copy_with_client(sql: &str) -> bool {
-    first_word(sql).eq_ignore_ascii_case("copy")
-        && words(sql)
-            .any(|word| word.eq_ignore_ascii_case("stdin") || word.eq_ignore_ascii_case("stdout"))
+    if !first_word(sql).eq_ignore_ascii_case("copy") {
+        return false;
+    }
+    let words: Vec<&str> = sql.split_ascii_whitespace().collect();
+    let is = |word: &str, expected: &str| word.trim_end_matches(';').eq_ignore_ascii_case(expected);
+    words.windows(2).any(|pair| {
+        is(pair[0], "from") && is(pair[1], "stdin") || is(pair[0], "to") && is(pair[1], "stdout")
+    })
 }
 
 fn words(sql: &str) -> impl Iterator<Item = &str> {
@@ -84,14 +91,15 @@ pub(super) async fn is_open(session: &mut PostgresSession, script: &str) -> Resu
     if !may {
         return Ok(session.was_in_transaction());
     }
-    // Outside of a transaction every statement is one of its own and begins when it arrives.
+    // Outside of a transaction every simple statement is one of its own, which begins when it arrives.
     let question = "select now() <> statement_timestamp()";
-    let answer = sqlx::query_scalar::<_, bool>(question)
-        .persistent(false)
+    match sqlx::raw_sql(question)
         .fetch_one(&mut session.connection)
-        .await;
-    match answer {
-        Ok(is_open) => Ok(is_open),
+        .await
+    {
+        Ok(row) => Ok(row
+            .try_get_raw(0)
+            .is_ok_and(|answer| answer.as_bytes().is_ok_and(|text| text == b"t"))),
         Err(error) => {
             let failure = error::of_statement(error, question, Reached::Preparation);
             let failure = session.settled(failure).await;

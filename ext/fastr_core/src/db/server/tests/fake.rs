@@ -75,6 +75,7 @@ pub(super) struct FakeSession {
     life: u64,
     running: Arc<Running>,
     in_transaction: bool,
+    is_aborted: bool,
 }
 
 impl Driver for Fake {
@@ -94,6 +95,7 @@ impl Driver for Fake {
             life: self.0.life.load(Ordering::SeqCst),
             running,
             in_transaction: false,
+            is_aborted: false,
         })
     }
 
@@ -179,12 +181,22 @@ impl FakeSession {
             "stuck" => std::future::pending().await,
             "break" => Err(lost(false)),
             "panic" => panic!("the fake panics"),
+            "violate" => {
+                self.is_aborted = true;
+                Err(usable(DatabaseErrorKind::Unique, "twice"))
+            }
+            "SELECT" if self.is_aborted => Err(usable(DatabaseErrorKind::Query, "aborted")),
+            "rescue" => {
+                self.is_aborted = false;
+                Ok(())
+            }
             "wrong" => Err(usable(DatabaseErrorKind::Query, "no such thing")),
             "open" | "BEGIN" | "set" => {
                 self.in_transaction = true;
                 Ok(())
             }
             "close" | "ROLLBACK" => {
+                self.is_aborted = false;
                 self.in_transaction = false;
                 Ok(())
             }
@@ -192,6 +204,7 @@ impl FakeSession {
                 Err(usable(DatabaseErrorKind::ForeignKey, "deferred"))
             }
             "COMMIT" => {
+                self.is_aborted = false;
                 self.in_transaction = false;
                 Ok(())
             }

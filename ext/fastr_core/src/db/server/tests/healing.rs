@@ -135,6 +135,31 @@ fn a_server_that_stays_dead_ends_the_repetition() {
 }
 
 #[test]
+fn a_transaction_on_a_dead_connection_is_no_hope_for_who_waits() {
+    let bench = Bench::of_size(3);
+    let transaction = bench.begin();
+    bench.run("select 1");
+    bench.world.die();
+    bench.world.refuse(Some(DatabaseErrorKind::Refused));
+    let since = Instant::now();
+    for _ in 0..10 {
+        assert_eq!(bench.start("select 1").kind(), DatabaseErrorKind::Refused);
+    }
+    assert!(
+        since.elapsed() < Duration::from_secs(1),
+        "{:?}",
+        since.elapsed()
+    );
+    let dead = bench.finishing(transaction, true).error();
+    assert_kind(
+        &dead,
+        DatabaseErrorKind::ConnectionLost,
+        "did not take effect",
+    );
+    assert_eq!(bench.server.stats().size, 0);
+}
+
+#[test]
 fn a_stopped_reactor_takes_its_work_along_and_the_next_one_serves() {
     let bench = Bench::of_size(1);
     for _ in 0..3 {

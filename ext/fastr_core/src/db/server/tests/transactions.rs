@@ -105,6 +105,31 @@ fn a_commit_that_fails_has_rolled_back() {
 }
 
 #[test]
+fn a_commit_that_would_roll_back_is_an_error() {
+    let bench = Bench::of_size(1);
+    let fail = |id| {
+        let failed = bench.start(Query::new("violate").within(id));
+        assert_eq!(failed.kind(), DatabaseErrorKind::Unique);
+    };
+    let transaction = bench.begin();
+    fail(transaction);
+    let silent = bench.finishing(transaction, true).error();
+    assert_kind(&silent, DatabaseErrorKind::TransactionClosed, "had failed");
+    let transaction = bench.begin();
+    fail(transaction);
+    bench
+        .start(Query::new("rescue").within(transaction))
+        .result()
+        .unwrap();
+    bench.finishing(transaction, true).result().unwrap();
+    let transaction = bench.begin();
+    fail(transaction);
+    bench.finishing(transaction, false).result().unwrap();
+    bench.assert_at_rest();
+    assert_eq!(bench.world.connects.load(Ordering::SeqCst), 1);
+}
+
+#[test]
 fn an_idle_transaction_is_rolled_back_and_one_in_use_is_not() {
     let bench = Bench::new(DatabaseOptions {
         idle_in_transaction: Duration::from_millis(100),

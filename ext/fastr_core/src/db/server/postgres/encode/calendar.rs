@@ -14,9 +14,9 @@ const SECOND: i64 = 1_000_000;
 /// 4714-11-24 BC is PostgreSQL's first day, counted from 1970.
 const FIRST_DAY: i64 = -2_440_588;
 /// 5874897-12-31 is its last.
-const LAST_DAY: i64 = 2_145_042_541;
+const LAST_DAY: i64 = 2_145_042_905;
 /// 294276-12-31 is the last day of its points in time.
-const LAST_MOMENT_DAY: i64 = 106_761_906;
+const LAST_MOMENT_DAY: i64 = 106_762_939;
 
 /// Days since 2000-01-01.
 pub(super) fn date(value: &Value) -> Result<i32, Refusal> {
