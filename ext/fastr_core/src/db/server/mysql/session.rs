@@ -124,6 +124,7 @@ impl MySqlSession {
             Some(statement) => statement,
             None => self.prepare_new(sql).await?,
         };
+        self.check_stopped(sql)?;
         let arguments = self
             .binds(&statement, query)
             .map_err(|reason| refused(reason, sql))?;
@@ -138,6 +139,14 @@ impl MySqlSession {
             ));
         }
         encode::arguments(&query.binds, &self.greeting.types)
+    }
+
+    /// A stop that came while there was nothing to stop yet. Whoever stops says so before the server hears of it.
+    fn check_stopped(&self, sql: &str) -> Result<(), Failure> {
+        match self.registration.flag.load(Ordering::Acquire) {
+            true => Err(error::stopped(sql)),
+            false => Ok(()),
+        }
     }
 
     /// A packet beyond the server's limit would cost the connection.
@@ -253,6 +262,7 @@ impl Session for MySqlSession {
         self.ready()
             .await
             .map_err(|error| error::failure(&error, sql, true))?;
+        self.check_stopped(sql)?;
         let mut done = 0;
         let result = {
             let script = sqlx::raw_sql(AssertSqlSafe(sql));

@@ -57,10 +57,22 @@ impl MySqlSession {
 
     /// Asks the server whether a transaction is open. A connection that breaks here shows it at its next statement.
     pub(super) async fn probe(&mut self) {
-        let asked = self.connection.execute(sqlx::raw_sql(PROBE)).await;
+        let mut asked = self.ask().await;
+        while asked
+            .as_ref()
+            .is_err_and(|error| error::number(error) == Some(error::INTERRUPTED))
+        {
+            // A stop that was meant for the statement before.
+            asked = self.ask().await;
+        }
         self.is_in_transaction = match asked {
             Ok(_) => true,
             Err(error) => error::number(&error) != Some(NO_SAVEPOINT) && self.is_in_transaction,
         };
+    }
+
+    async fn ask(&mut self) -> Result<(), sqlx::Error> {
+        let asked = self.connection.execute(sqlx::raw_sql(PROBE)).await;
+        asked.map(|_| ())
     }
 }
