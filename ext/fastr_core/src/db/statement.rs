@@ -56,9 +56,9 @@ pub fn classify(sql: &str) -> Statement {
         with(words)
     } else if is(&["pragma"]) {
         pragma(words)
-    } else if is(&["begin", "commit", "end"]) {
-        Statement::Transaction
-    } else if is(&["abort"]) || is(&["start", "prepare"]) && next_is(&mut words, "transaction") {
+    } else if is(&["begin", "commit", "end", "abort"])
+        || is(&["start", "prepare"]) && next_is(&mut words, "transaction")
+    {
         Statement::Transaction
     } else if is(&["rollback"]) {
         rollback(words)

@@ -67,6 +67,21 @@ impl State {
         answers
     }
 
+    /// A connection could not be started, or was dropped. Nobody is started in its place: whoever submits next does
+    /// that, and what waits for nobody is handed back.
+    pub(super) fn evict(&mut self, index: usize, error: &Error) -> Answers {
+        let Some(slot) = self.remove(index) else {
+            return Vec::new();
+        };
+        let reason = "the reactor that its connection lived on was stopped";
+        let open = slot.transaction;
+        let mut answers = open.map_or_else(Vec::new, |open| self.close_books(open, reason));
+        if self.alive() == 0 {
+            answers.extend(self.drain(|_| error.clone()));
+        }
+        answers
+    }
+
     /// A connection broke: those that were opened before are most likely dead, too. Those that idle are closed now, the
     /// others before their next job.
     pub(super) fn lose(&mut self, index: usize) {

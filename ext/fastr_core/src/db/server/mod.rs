@@ -1,11 +1,12 @@
 //! Databases that are servers: a pool of connections, each owned by a task on the reactor.
 //!
 //! Follow an operation through [`pool`] (where it waits and who takes it), [`session_task`] (the task that owns a
-//! connection), [`perform`] (one job on it) and [`stopping`] (how one that runs is stopped); [`state`] with [`slot`],
-//! [`transactions`], [`leaving`] and [`gate`] is what the pool keeps behind its lock, [`keeper`] its one timer.
+//! connection), [`perform`] (one job on it) and [`stopping`] (how one that runs is stopped); [`state`] with
+//! [`slot`], [`admission`], [`steps`], [`transactions`], [`leaving`] and [`gate`] is what the pool keeps behind its lock, [`keeper`] its one timer.
 //! [`driver`] is the interface to one protocol, and [`schemes`] chooses it. This file only turns the calls of
 //! [`Backend`] into jobs; it never touches a connection, and no caller's thread ever does.
 
+mod admission;
 pub(crate) mod driver;
 mod gate;
 mod job;
@@ -24,6 +25,7 @@ mod seat;
 mod session_task;
 mod slot;
 mod state;
+mod steps;
 mod stopping;
 #[cfg(test)]
 mod tests;

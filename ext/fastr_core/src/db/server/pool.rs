@@ -13,37 +13,18 @@ use tokio::sync::Notify;
 
 use super::job::{Answers, Job, Ticket, answer};
 use super::seat::Seat;
-use super::slot::Phase;
 use super::state::{Rouse, State};
+use super::steps::Next;
 use crate::db::backend::Stats;
 use crate::db::feed::Feed;
 use crate::db::pool::{DatabaseOptions, ReactorSource};
 use crate::db::process::Process;
-use crate::db::refusal::{CLOSED, refused};
 use crate::db::subscription::Notification;
-use crate::error::{DatabaseErrorKind, Error};
+use crate::error::Error;
 use crate::sync::{Condvar, Mutex, MutexGuard, lock, wait, wait_timeout};
-
-/// A connection that idled for longer than this is asked whether it is alive before it gets a job.
-const TRUSTED: Duration = Duration::from_secs(5);
 
 /// Spawns the task of one connection.
 pub(super) type Launch = Box<dyn Fn(&Handle, Seat) + Send + Sync>;
-
-/// What the task of a connection is to do next.
-#[derive(Debug)]
-pub(super) enum Next {
-    /// Perform this.
-    Job(Job),
-    /// Ask whether the connection is alive.
-    Check,
-    /// Roll back: the transaction had no statement for too long.
-    Idled,
-    /// Say good-bye.
-    Leave,
-    /// Nothing; wait to be woken.
-    Park(Arc<Notify>),
-}
 
 /// The pool of one database.
 pub(super) struct Pool {
@@ -123,9 +104,7 @@ impl Pool {
         let answers = change(&mut state);
         let work = state.rouse(false);
         let deadline = state.watched();
-        if state.closed && state.size() == 0 {
-            self.ended.notify_all();
-        }
+        self.tell_of_the_end(&state);
         self.finish(state, work, deadline, answers);
     }
 
@@ -232,116 +211,22 @@ impl Pool {
     }
 
     /// A task was dropped together with its reactor, whatever it was doing.
-    pub(super) fn evict(&self, index: usize) {
+    pub(super) fn evict(self: &Arc<Self>, index: usize) {
         let stopped = Error::NotRunning(
             "the reactor was stopped while this operation waited for a connection".into(),
         );
         let mut state = self.lock();
         let answers = state.evict(index, &stopped);
-        let wake = state.rouse_idle();
+        let work = state.rouse_idle().map(Rouse::Wake);
+        let deadline = state.watched();
+        self.tell_of_the_end(&state);
+        self.finish(state, work, deadline, answers);
+    }
+
+    fn tell_of_the_end(&self, state: &State) {
         if state.closed && state.size() == 0 {
             self.ended.notify_all();
         }
-        drop(state);
-        answer(answers);
-        if let Some(wake) = wake {
-            wake.notify_one();
-        }
-    }
-}
-
-impl State {
-    fn next(&mut self, index: usize, now: Instant) -> Next {
-        if self.closed {
-            self.enter(index, Phase::Leaving);
-        }
-        let slot = self.slot(index);
-        match slot.phase {
-            Phase::Searching => self.search(index, now),
-            Phase::Due => self.resume(index, now),
-            Phase::Idle | Phase::Held => Next::Park(Arc::clone(&slot.wake)),
-            _ => Next::Leave,
-        }
-    }
-
-    fn search(&mut self, index: usize, now: Instant) -> Next {
-        let life = self.life;
-        let slot = self.slot(index);
-        let is_suspect = slot.life < life;
-        if is_suspect || slot.is_expired(now) {
-            self.lost += u64::from(is_suspect);
-            self.enter(index, Phase::Leaving);
-            return Next::Leave;
-        }
-        let parked = slot.parked.take();
-        if parked.is_some_and(|since| now.saturating_duration_since(since) > TRUSTED) {
-            self.enter(index, Phase::Checking);
-            return Next::Check;
-        }
-        if let Some(job) = self.take(index, now) {
-            return Next::Job(job);
-        }
-        self.enter(index, Phase::Idle);
-        self.idle.push(index);
-        let slot = self.slot(index);
-        slot.parked = Some(now);
-        Next::Park(Arc::clone(&slot.wake))
-    }
-
-    fn resume(&mut self, index: usize, now: Instant) -> Next {
-        if let Some(job) = self.take(index, now) {
-            return Next::Job(job);
-        }
-        let slot = self.slot(index);
-        if slot.transaction.as_ref().is_some_and(|open| open.is_idled) {
-            self.enter(index, Phase::Busy);
-            return Next::Idled;
-        }
-        let wake = Arc::clone(&slot.wake);
-        self.enter(index, Phase::Held);
-        Next::Park(wake)
-    }
-
-    /// A connection has done its job and is about to look for the next.
-    pub(super) fn release(&mut self, index: usize) {
-        let slot = self.slot(index);
-        slot.running = None;
-        let phase = match &mut slot.transaction {
-            Some(open) => {
-                open.quiet_since = Instant::now();
-                open.is_idled = false;
-                Phase::Due
-            }
-            None => Phase::Searching,
-        };
-        self.enter(index, phase);
-    }
-
-    /// A connection could not be started, or was dropped. Nobody is started in its place: whoever submits next does
-    /// that, and what waits for nobody is handed back.
-    fn evict(&mut self, index: usize, error: &Error) -> Answers {
-        let Some(slot) = self.remove(index) else {
-            return Vec::new();
-        };
-        let reason = "the reactor that its connection lived on was stopped";
-        let open = slot.transaction;
-        let mut answers = open.map_or_else(Vec::new, |open| self.close_books(open, reason));
-        if self.alive() == 0 {
-            answers.extend(self.drain(|_| error.clone()));
-        }
-        answers
-    }
-
-    /// Why a job that is put back would wait in vain.
-    fn hopeless(&self, ticket: &Ticket) -> Option<Error> {
-        let sql = &ticket.query.sql;
-        if self.closed {
-            return Some(refused(DatabaseErrorKind::Connection, CLOSED, sql));
-        }
-        if ticket.is_cancelled() {
-            return Some(ticket.cancelled());
-        }
-        self.unreachable(sql)
     }
 }
 

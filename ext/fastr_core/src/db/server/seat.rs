@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::job::{Answers, Job, Ticket};
-use super::pool::{Next, Pool};
+use super::pool::Pool;
 use super::slot::Phase;
 use super::state::State;
+use super::steps::Next;
 use crate::db::refusal::refused;
 use crate::db::rows::TransactionId;
 use crate::error::{DatabaseError, DatabaseErrorKind, Error};

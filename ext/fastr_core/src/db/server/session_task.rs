@@ -9,8 +9,8 @@ use std::time::Duration;
 use futures_util::FutureExt;
 
 use super::driver::{Driver, Session};
-use super::pool::Next;
 use super::seat::Seat;
+use super::steps::Next;
 use crate::db::query::Query;
 use crate::db::refusal::{self, CLOSED, seconds};
 use crate::error::{DatabaseError, DatabaseErrorKind};

@@ -55,6 +55,15 @@ pub(super) fn of_statement(error: &sqlx::Error, sql: &str) -> DatabaseError {
     }
 }
 
+/// It was told to stop before it reached the server.
+pub(super) fn stopped(sql: &str) -> Failure {
+    Failure::of_statement(DatabaseError {
+        sql: Some(sql.into()),
+        code: Some(ErrorCode::Number(INTERRUPTED.into())),
+        ..DatabaseError::new(Kind::Cancelled, "the statement was stopped before it began")
+    })
+}
+
 /// Why no connection came about.
 pub(super) fn of_connecting(error: &sqlx::Error, server: &str) -> DatabaseError {
     let said = match spoken(error) {

@@ -14,7 +14,10 @@ mod location;
 mod prepared;
 mod session;
 mod stop;
+mod stream;
 mod text;
+mod transaction;
+mod url;
 
 use std::sync::Arc;
 

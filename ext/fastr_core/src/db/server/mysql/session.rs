@@ -13,27 +13,19 @@ use futures_util::TryStreamExt;
 use sqlx::mysql::MySqlArguments;
 use sqlx::{AssertSqlSafe, Connection, Either, Executor, MySqlConnection};
 
-use super::columns::Layout;
 use super::connect::{Greeting, Link};
 use super::encode;
 use super::error;
 use super::fetch::{self, Collector};
 use super::prepared::{Prepared, Refusal, Statements, several};
 use super::stop::{self, Flag};
-use super::text::Effect;
+use super::stream;
 use crate::db::feed::Feed;
 use crate::db::query::Query;
-use crate::db::rows::{Rows, Value};
+use crate::db::rows::Rows;
 use crate::db::server::driver::{Failure, Session, SessionKey};
 use crate::error::{DatabaseError, DatabaseErrorKind};
 use crate::event::Outcome;
-
-/// Fails with [`NO_SAVEPOINT`] unless a transaction is open, and does nothing if one is.
-const PROBE: &str =
-    "SAVEPOINT fastr_probe; ROLLBACK TO SAVEPOINT fastr_probe; RELEASE SAVEPOINT fastr_probe";
-
-/// There is no such savepoint.
-const NO_SAVEPOINT: u16 = 1305;
 
 /// A packet larger than the server takes.
 const TOO_LARGE: i32 = 1153;
@@ -44,17 +36,17 @@ const GOOD_BYE: Duration = Duration::from_millis(500);
 /// One connection.
 #[derive(Debug)]
 pub(crate) struct MySqlSession {
-    connection: MySqlConnection,
+    pub(super) connection: MySqlConnection,
     greeting: Greeting,
     statements: Statements,
-    is_in_transaction: bool,
-    registration: Registration,
+    pub(super) is_in_transaction: bool,
+    pub(super) registration: Registration,
 }
 
 /// Makes the session known to who may stop it, for as long as it lives.
 #[derive(Debug)]
-struct Registration {
-    link: Arc<Link>,
+pub(super) struct Registration {
+    pub(super) link: Arc<Link>,
     id: u64,
     flag: Flag,
 }
@@ -132,6 +124,7 @@ impl MySqlSession {
             Some(statement) => statement,
             None => self.prepare_new(sql).await?,
         };
+        self.check_stopped(sql)?;
         let arguments = self
             .binds(&statement, query)
             .map_err(|reason| refused(reason, sql))?;
@@ -146,6 +139,14 @@ impl MySqlSession {
             ));
         }
         encode::arguments(&query.binds, &self.greeting.types)
+    }
+
+    /// A stop that came while there was nothing to stop yet. Whoever stops says so before the server hears of it.
+    fn check_stopped(&self, sql: &str) -> Result<(), Failure> {
+        match self.registration.flag.load(Ordering::Acquire) {
+            true => Err(error::stopped(sql)),
+            false => Ok(()),
+        }
     }
 
     /// A packet beyond the server's limit would cost the connection.
@@ -165,47 +166,6 @@ impl MySqlSession {
         Err(failure)
     }
 
-    /// A failure, after which it is known whether a transaction is still open.
-    async fn failed(&mut self, error: &sqlx::Error, sql: &str, repeatable: bool) -> Failure {
-        if self.is_in_transaction && !error::is_lost(error) {
-            // A deadlock ends it, and others may.
-            self.probe().await;
-        }
-        error::failure(error, sql, repeatable)
-    }
-
-    /// Follows what a statement that succeeded did to the transaction.
-    async fn follow(&mut self, effect: Effect) {
-        match effect {
-            Effect::None => {}
-            Effect::Begins => self.is_in_transaction = true,
-            Effect::Ends => self.is_in_transaction = false,
-            Effect::Unknown => self.probe().await,
-            Effect::Schema => {
-                let changes = &self.registration.link.schema_changes;
-                changes.fetch_add(1, Ordering::AcqRel);
-                self.committed().await;
-            }
-            Effect::Commits => self.committed().await,
-        }
-    }
-
-    /// A statement that commits by itself, as far as is known, has run.
-    async fn committed(&mut self) {
-        if self.is_in_transaction {
-            self.probe().await;
-        }
-    }
-
-    /// Asks the server whether a transaction is open. A connection that breaks here shows it at its next statement.
-    async fn probe(&mut self) {
-        let asked = self.connection.execute(sqlx::raw_sql(PROBE)).await;
-        self.is_in_transaction = match asked {
-            Ok(_) => true,
-            Err(error) => error::number(&error) != Some(NO_SAVEPOINT) && self.is_in_transaction,
-        };
-    }
-
     async fn collect(
         &mut self,
         statement: &Prepared,
@@ -223,30 +183,6 @@ impl MySqlSession {
             }
         }
         Ok(())
-    }
-
-    /// Hands rows over until the end or until nobody wants them; then the rest is drained.
-    async fn feed(
-        &mut self,
-        statement: &Prepared,
-        arguments: MySqlArguments,
-        batch: usize,
-        feed: &Feed<Arc<Rows>>,
-    ) -> Result<Option<Arc<Layout>>, sqlx::Error> {
-        let mut batches = Batches::new(statement, batch);
-        let mut steps = fetch::execute(&mut self.connection, statement, arguments);
-        while let Some(step) = steps.try_next().await? {
-            if let Either::Right(row) = step
-                && !batches.is_over
-                && let Some(full) = batches.row(&row)
-            {
-                batches.is_over = feed.push(full).await.is_err();
-            }
-        }
-        if let Some(rest) = batches.rest() {
-            let _ = feed.push(rest).await;
-        }
-        Ok(batches.changed)
     }
 }
 
@@ -306,7 +242,7 @@ impl Session for MySqlSession {
                 sql,
             ));
         }
-        match self.feed(&statement, arguments, batch, feed).await {
+        match stream::feed(&mut self.connection, &statement, arguments, batch, feed).await {
             Ok(changed) => {
                 if let Some(layout) = changed {
                     self.statements.relayout(&statement, layout);
@@ -326,6 +262,7 @@ impl Session for MySqlSession {
         self.ready()
             .await
             .map_err(|error| error::failure(&error, sql, true))?;
+        self.check_stopped(sql)?;
         let mut done = 0;
         let result = {
             let script = sqlx::raw_sql(AssertSqlSafe(sql));
@@ -370,72 +307,6 @@ impl Session for MySqlSession {
 
     async fn close(self) {
         let _ = tokio::time::timeout(GOOD_BYE, self.connection.close()).await;
-    }
-}
-
-/// Rows of a stream, on their way into batches.
-struct Batches<'a> {
-    statement: &'a Prepared,
-    layout: Option<Arc<Layout>>,
-    changed: Option<Arc<Layout>>,
-    values: Vec<Value>,
-    rows: usize,
-    size: usize,
-    is_over: bool,
-}
-
-impl<'a> Batches<'a> {
-    fn new(statement: &'a Prepared, size: usize) -> Self {
-        Self {
-            statement,
-            layout: None,
-            changed: None,
-            values: Vec::new(),
-            rows: 0,
-            size,
-            is_over: false,
-        }
-    }
-
-    /// Takes a row, and gives a batch once it is full.
-    fn row(&mut self, row: &sqlx::mysql::MySqlRow) -> Option<Arc<Rows>> {
-        let layout = match &self.layout {
-            Some(layout) => Arc::clone(layout),
-            None => self.lay_out(row),
-        };
-        fetch::push(&mut self.values, &layout, row, self.statement.format);
-        self.rows += 1;
-        (self.rows >= self.size).then(|| self.take()).flatten()
-    }
-
-    fn rest(&mut self) -> Option<Arc<Rows>> {
-        (self.rows > 0 && !self.is_over)
-            .then(|| self.take())
-            .flatten()
-    }
-
-    fn take(&mut self) -> Option<Arc<Rows>> {
-        self.rows = 0;
-        let columns = Arc::clone(&self.layout.as_ref()?.columns);
-        Some(Arc::new(Rows::new(
-            columns,
-            std::mem::take(&mut self.values),
-        )))
-    }
-
-    fn lay_out(&mut self, row: &sqlx::mysql::MySqlRow) -> Arc<Layout> {
-        use sqlx::Row;
-        let known = self
-            .statement
-            .layout
-            .as_ref()
-            .filter(|layout| layout.fits(row.columns()));
-        let layout = known.map_or_else(|| Arc::new(Layout::new(row.columns())), Arc::clone);
-        if known.is_none() {
-            self.changed = Some(Arc::clone(&layout));
-        }
-        self.layout = Some(Arc::clone(&layout));
-        layout
     }
 }
 

@@ -90,20 +90,20 @@ async fn kill(side: &mut MySqlConnection, key: SessionKey) -> Result<(), sqlx::E
     }
 }
 
-/// Takes a late kill away from a connection that was told to stop.
+/// Takes a late kill away from a connection that was told to stop. A stop that arrives meanwhile is not meant for what
+/// ran before, but for what is about to run.
 pub(super) async fn settle(
     connection: &mut MySqlConnection,
     flag: &AtomicBool,
 ) -> Result<(), sqlx::Error> {
-    while flag.swap(false, Ordering::AcqRel) {
+    if !flag.swap(false, Ordering::AcqRel) {
+        return Ok(());
+    }
+    // There may be several, if it was told several times.
+    loop {
         match connection.execute(sqlx::raw_sql("DO 0")).await {
-            Ok(_) => {}
-            // The kill; it may have been one of two.
-            Err(failure) if error::number(&failure) == Some(error::INTERRUPTED) => {
-                flag.store(true, Ordering::Release);
-            }
-            Err(failure) => return Err(failure),
+            Err(failure) if error::number(&failure) == Some(error::INTERRUPTED) => {}
+            other => return other.map(|_| ()),
         }
     }
-    Ok(())
 }

@@ -37,6 +37,11 @@ pub(super) fn about(kind: DatabaseErrorKind, message: impl Into<String>, sql: &s
     })
 }
 
+/// What the caller is told whose statement reads more than it wants.
+pub(super) fn too_many_rows(limit: usize) -> String {
+    format!("the result has more than {limit} rows; select fewer, or take them in batches")
+}
+
 /// What became of a statement and its connection.
 pub(super) fn of_statement(error: sqlx::Error, sql: &str, reached: Reached) -> Failure {
     let fate = fate(&error, reached);

@@ -4,12 +4,12 @@
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
+use sqlx::Connection;
 use sqlx::postgres::{PgListener, PgPoolOptions};
-use sqlx::{ConnectOptions, Connection};
 use tokio::sync::oneshot;
 
-use super::error;
 use super::location::Location;
+use super::{connect, error};
 use crate::db::feed::Feed;
 use crate::db::subscription::Notification;
 use crate::error::{DatabaseError, DatabaseErrorKind};
@@ -69,18 +69,19 @@ async fn unless_closed<T>(feed: &Feed<Notification>, future: impl Future<Output 
 /// is tried without one first.
 async fn open(location: &Location, channels: &[String]) -> Result<PgListener, DatabaseError> {
     let explain = |error| error::of_connecting(error, &location.describe());
-    let timely = tokio::time::timeout(location.connect_timeout, location.options.connect());
+    let timely = tokio::time::timeout(location.connect_timeout, connect::open(&location.options));
     let connection = timely.await.map_err(|_| {
         let message = format!("{} does not answer", location.describe());
         DatabaseError::new(DatabaseErrorKind::Connection, message)
     })?;
-    let _ = connection.map_err(explain)?.close().await;
+    let (connection, options) = connection.map_err(explain)?;
+    let _ = connection.close().await;
     let pool = PgPoolOptions::new()
         .max_connections(1)
         .max_lifetime(None)
         .idle_timeout(None)
         .acquire_timeout(location.connect_timeout)
-        .connect_with(location.options.clone())
+        .connect_with(options)
         .await
         .map_err(explain)?;
     let mut listener = PgListener::connect_with(&pool).await.map_err(explain)?;

@@ -19,6 +19,8 @@ pub(super) struct Location {
     pub(super) options: PgConnectOptions,
     /// How many statements a connection keeps prepared; none behind a pooler that mixes connections.
     pub(super) statements: usize,
+    /// Whether every transaction may run on another connection, so that none has a name by which it can be stopped.
+    pub(super) is_pooled: bool,
     /// How long connecting may last.
     pub(super) connect_timeout: Duration,
 }
@@ -39,6 +41,7 @@ impl Location {
         let mut location = Self {
             options: connect,
             statements: options.statement_cache,
+            is_pooled: false,
             connect_timeout: options.connect_timeout,
         };
         location.authority(authority)?;
@@ -50,6 +53,10 @@ impl Location {
             let (name, value) = option.split_once('=').unwrap_or((option, ""));
             let value = decoded(value, name)?;
             location.option(&decoded(name, "option")?, &value)?;
+        }
+        // On a socket of this machine there is nothing to encrypt; libpq ignores the mode there, too.
+        if location.options.get_host().starts_with('/') {
+            location.change(|options| options.ssl_mode(PgSslMode::Disable));
         }
         // sqlx forgets none of its own, so that statements it still keeps are never more than ours.
         let capacity = location.statements;
@@ -141,6 +148,7 @@ impl Location {
             "pgbouncer" => {
                 if is_true(name, value)? {
                     self.statements = 0;
+                    self.is_pooled = true;
                 }
             }
             "client_encoding" | "encoding" if is_utf8(value) => {}

@@ -2,19 +2,24 @@
 //!
 //! Follow a statement through [`session`] (prepare, send, collect), [`plan`] (what is known about it), [`encode`] and
 //! [`decode`] (values), and [`error`]. [`location`] reads the URL, [`side`] stops what runs, [`stream`] uses a cursor,
-//! [`listen`] subscribes. sqlx's pool and its conversions of values are not used: the first costs two round trips a
+//! [`listen`] subscribes. Behind a pooler that shares connections
+//! [`simple`] takes the place of all that prepares. sqlx's pool and its conversions of values are not used: the first costs two round trips a
 //! query, the second guess types by the class of a value, round decimals and panic at infinite times.
 
 mod collect;
+mod connect;
 mod decode;
 mod encode;
 mod error;
 mod listen;
 mod location;
 mod oid;
+mod placeholders;
 mod plan;
+mod progress;
 mod session;
 mod side;
+mod simple;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -22,13 +27,12 @@ mod transaction;
 
 use std::sync::Arc;
 
-use sqlx::{ConnectOptions, PgConnection};
+use tokio::sync::oneshot;
 
 use self::location::Location;
 use self::session::PostgresSession;
 use self::side::Side;
 use super::driver::{Driver, SessionKey};
-use tokio::sync::oneshot;
 
 use crate::db::feed::Feed;
 use crate::db::pool::DatabaseOptions;
@@ -52,12 +56,12 @@ impl Postgres {
     }
 
     async fn open(&self) -> Result<PostgresSession, sqlx::Error> {
-        let mut connection: PgConnection = self.location.options.connect().await?;
-        let process = sqlx::query_scalar::<_, i32>("select pg_backend_pid()")
-            .persistent(false)
-            .fetch_one(&mut connection)
-            .await?;
-        let key = SessionKey(u64::from(process.unsigned_abs()));
+        let (mut connection, _) = connect::open(&self.location.options).await?;
+        let key = if self.location.is_pooled {
+            connect::NOBODY
+        } else {
+            connect::backend(&mut connection).await?
+        };
         Ok(PostgresSession::new(
             connection,
             key,
@@ -86,6 +90,12 @@ impl Driver for Postgres {
     }
 
     async fn stop(&self, key: SessionKey) -> Result<(), DatabaseError> {
+        if key == connect::NOBODY {
+            return Err(DatabaseError::new(
+                DatabaseErrorKind::Connection,
+                "behind a pooler a statement cannot be stopped; give it a limit by statement_timeout",
+            ));
+        }
         let stopped = self.side.stop(key).await;
         stopped.map_err(|error| error::of_connecting(error, &self.describe()))
     }

@@ -71,15 +71,21 @@ impl Type {
     pub(super) fn resolve(info: &PgTypeInfo) -> Self {
         let oid = info.oid().map_or(0, |oid| oid.0);
         let name = info.name();
-        let form = by_oid(oid).unwrap_or_else(|| match info.kind() {
-            PgTypeKind::Domain(base) => Self::resolve(base).form,
-            PgTypeKind::Enum(_) => Form::Text,
-            PgTypeKind::Array(element) => of_array(Self::resolve(element)),
-            PgTypeKind::Range(bound) => of_range(Self::resolve(bound)),
-            _ => by_name(name).unwrap_or(Form::Raw),
+        let form = by_oid(oid).unwrap_or_else(|| match kind(info) {
+            None => Form::Raw,
+            Some(kind) => of_kind(name, kind),
         });
         let name = name.to_ascii_lowercase().into();
         Self { oid, name, form }
+    }
+
+    /// The same for an answer that came as text, about whose types sqlx asks nobody.
+    pub(super) fn resolve_for_text(info: &PgTypeInfo) -> Self {
+        let mut of = Self::resolve(info);
+        if of.form == Form::Raw {
+            of.form = Form::Text;
+        }
+        of
     }
 
     /// What its values mean to Ruby and JSON.
@@ -117,6 +123,21 @@ impl Type {
         let form = by_oid(oid).unwrap_or(Form::Raw);
         let name = name.into();
         Self { oid, name, form }
+    }
+}
+
+/// What kind of type it is; none if sqlx could not find out, of which it must not be asked more.
+fn kind(info: &PgTypeInfo) -> Option<&PgTypeKind> {
+    (info.name() != "?").then(|| info.kind())
+}
+
+fn of_kind(name: &str, kind: &PgTypeKind) -> Form {
+    match kind {
+        PgTypeKind::Domain(base) => Type::resolve(base).form,
+        PgTypeKind::Enum(_) => Form::Text,
+        PgTypeKind::Array(element) => of_array(Type::resolve(element)),
+        PgTypeKind::Range(bound) => of_range(Type::resolve(bound)),
+        _ => by_name(name).unwrap_or(Form::Raw),
     }
 }
 

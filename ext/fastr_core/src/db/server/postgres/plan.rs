@@ -94,6 +94,11 @@ impl Plans {
         }
     }
 
+    /// Whether there are any at all: a connection that is shared keeps no statements.
+    pub(super) fn are_kept(&self) -> bool {
+        self.capacity > 0
+    }
+
     pub(super) fn get(&mut self, sql: &str) -> Option<Arc<Plan>> {
         self.clock += 1;
         let known = self.known.get_mut(sql)?;

@@ -2,24 +2,24 @@
 //! answer straight into values or JSON. What a failure means is the business of [`error`].
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures_util::TryStreamExt;
-use sqlx::postgres::{PgArguments, PgConnection, PgRow};
+use sqlx::postgres::{PgArguments, PgConnection};
 use sqlx::{AssertSqlSafe, Connection, Either, Executor, SqlSafeStr};
 
 use super::collect::Collected;
 use super::error::{self, Reached};
 use super::oid::Type;
 use super::plan::{Plan, Plans};
+use super::progress::Progress;
 use super::side::Side;
-use super::{encode, stream, transaction};
+use super::{encode, simple, stream, transaction};
 use crate::db::feed::Feed;
 use crate::db::query::Query;
-use crate::db::rows::{Rows, Written};
+use crate::db::rows::Rows;
 use crate::db::server::driver::{Failure, Fate, Session, SessionKey};
 use crate::db::statement::Statement;
-use crate::error::DatabaseErrorKind;
 use crate::event::Outcome;
 
 /// Saying good-bye may last this long.
@@ -53,6 +53,9 @@ impl PostgresSession {
 
     async fn attempt(&mut self, query: &Query) -> Result<Outcome, Failure> {
         refuse(&query.sql)?;
+        if !self.plans.are_kept() {
+            return simple::run(self, query).await;
+        }
         let (plan, was_prepared) = self.plan(&query.sql).await?;
         let arguments = encode::arguments(&query.binds, &plan.parameters)
             .map_err(|sentence| error::refused(sentence, &plan.sql))?;
@@ -62,7 +65,7 @@ impl PostgresSession {
         }
         let outcome = self.execute(&plan, arguments, collected, query).await;
         if outcome.is_ok() {
-            self.is_in_transaction = transaction::after(&plan, self.is_in_transaction);
+            self.note(plan.statement, &plan.sql);
         }
         outcome
     }
@@ -148,8 +151,18 @@ impl PostgresSession {
         Ok(plan.parameters.clone())
     }
 
+    /// Remembers what a statement that ended well did to transactions.
+    pub(super) fn note(&mut self, statement: Statement, sql: &str) {
+        self.is_in_transaction = transaction::after(statement, sql, self.is_in_transaction);
+    }
+
+    /// Whether statements are prepared here.
+    pub(super) fn prepares(&self) -> bool {
+        self.plans.are_kept()
+    }
+
     /// Stops a statement whose rows nobody wants any more; if that fails they are read to their end.
-    async fn interrupt(&mut self) {
+    pub(super) async fn interrupt(&mut self) {
         let _ = self.side.stop(self.key).await;
     }
 
@@ -172,104 +185,6 @@ impl PostgresSession {
         self.plans.clear();
         let cleared = self.connection.clear_cached_statements().await;
         cleared.map_err(|error| error::of_statement(error, "", Reached::Preparation))
-    }
-}
-
-/// What a statement says about itself while it runs.
-struct Progress<'a> {
-    plan: &'a Plan,
-    limit: Option<usize>,
-    rows: usize,
-    written: Option<u64>,
-    is_cut: bool,
-    timings: Option<Clock<'a>>,
-}
-
-/// Measures a statement that is to be measured.
-struct Clock<'a> {
-    timings: &'a crate::db::Timings,
-    started: Instant,
-    decode: Duration,
-}
-
-impl<'a> Progress<'a> {
-    fn new(plan: &'a Plan, query: &'a Query) -> Self {
-        Self {
-            plan,
-            limit: query
-                .row_limit
-                .filter(|_| plan.statement == Statement::Read),
-            rows: 0,
-            written: None,
-            is_cut: false,
-            timings: query.timings.as_deref().map(|timings| Clock {
-                timings,
-                started: Instant::now(),
-                decode: Duration::ZERO,
-            }),
-        }
-    }
-
-    fn row(&mut self, collected: &mut Collected, row: &PgRow) -> Result<(), Failure> {
-        let since = self.timings.as_ref().map(|_| Instant::now());
-        self.rows += 1;
-        if let Some(limit) = self.limit.filter(|&limit| self.rows > limit) {
-            self.is_cut = true;
-            return Err(error::refused(
-                format!(
-                    "the result has more than {limit} rows; select fewer, or take them in batches"
-                ),
-                &self.plan.sql,
-            ));
-        }
-        let taken = collected.row(row);
-        if let (Some(clock), Some(since)) = (&mut self.timings, since) {
-            clock.decode += since.elapsed();
-        }
-        taken.map_err(|sentence| {
-            self.is_cut = true;
-            error::about(DatabaseErrorKind::Decode, sentence, &self.plan.sql)
-        })
-    }
-
-    fn complete(&mut self, affected: u64) {
-        self.written = Some(self.written.unwrap_or(0) + affected);
-    }
-
-    /// Whether rows are still on their way.
-    fn is_unfinished(&self) -> bool {
-        self.is_cut && self.written.is_none()
-    }
-
-    fn reached(&self) -> Reached {
-        if self.rows > 0 || self.written.is_some() {
-            return Reached::Answer;
-        }
-        Reached::Execution {
-            is_read: self.plan.statement == Statement::Read,
-            is_atomic: transaction::is_atomic(self.plan),
-        }
-    }
-
-    fn outcome(self, collected: Collected) -> Result<Outcome, Failure> {
-        let Some(rows_affected) = self.written else {
-            return Err(error::refused(
-                "there is no statement in it",
-                &self.plan.sql,
-            ));
-        };
-        let since = self.timings.as_ref().map(|_| Instant::now());
-        let outcome = collected.outcome(Written {
-            rows_affected,
-            last_insert_id: None,
-        });
-        if let (Some(clock), Some(since)) = (self.timings, since) {
-            let decode = clock.decode + since.elapsed();
-            clock.timings.set_decode(decode);
-            let whole = clock.started.elapsed();
-            clock.timings.set_database(whole.saturating_sub(decode));
-        }
-        Ok(outcome)
     }
 }
 

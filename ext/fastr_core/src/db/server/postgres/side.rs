@@ -1,10 +1,11 @@
 //! The one small connection over which statements on other connections are stopped. sqlx does not tell the secret that
 //! PostgreSQL's own request to cancel needs, so it is asked for in SQL.
 
+use sqlx::PgConnection;
 use sqlx::postgres::PgConnectOptions;
-use sqlx::{ConnectOptions, PgConnection};
 use tokio::sync::Mutex;
 
+use super::connect;
 use crate::db::server::driver::SessionKey;
 
 /// The connection, opened when it is first needed and again when it broke. Whoever finds it in use waits, so that there
@@ -26,7 +27,8 @@ impl Side {
     /// Stops what a backend runs. When this returns, the signal was delivered: PostgreSQL forgets it as soon as the
     /// backend waits for its next statement, so it cannot strike that one.
     pub(super) async fn stop(&self, key: SessionKey) -> Result<(), sqlx::Error> {
-        let Ok(process) = i32::try_from(key.0) else {
+        // Zero is nobody, and PostgreSQL's numbers are positive.
+        let Some(process) = i32::try_from(key.0).ok().filter(|&process| process > 0) else {
             return Ok(());
         };
         let mut kept = self.connection.lock().await;
@@ -37,7 +39,7 @@ impl Side {
             *kept = Some(connection);
             return Ok(());
         }
-        let mut connection = self.options.connect().await?;
+        let (mut connection, _) = connect::open(&self.options).await?;
         cancel(&mut connection, process).await?;
         *kept = Some(connection);
         Ok(())

@@ -6,10 +6,10 @@ use futures_util::TryStreamExt;
 use sqlx::postgres::PgArguments;
 use sqlx::{Either, Executor, Row};
 
-use super::encode;
 use super::error::{self, Reached};
 use super::plan::Shape;
 use super::session::{PostgresSession, refuse, trusted};
+use super::{encode, simple};
 use crate::db::feed::Feed;
 use crate::db::query::Query;
 use crate::db::rows::Rows;
@@ -65,18 +65,22 @@ async fn through_cursor(
 
 /// Opens the cursor, with the values of the statement.
 async fn declare(session: &mut PostgresSession, query: &Query) -> Result<(), Failure> {
-    let sql: Arc<str> = format!("DECLARE {CURSOR} NO SCROLL CURSOR FOR {}", query.sql).into();
-    let arguments = if query.binds.is_empty() {
-        PgArguments::default()
-    } else {
+    let sql = format!("DECLARE {CURSOR} NO SCROLL CURSOR FOR {}", query.sql);
+    let declared = if session.prepares() {
+        let sql: Arc<str> = sql.into();
         let types = session.parameters(&sql).await?;
-        encode::arguments(&query.binds, &types)
-            .map_err(|sentence| error::refused(sentence, &query.sql))?
+        let arguments = encode::arguments(&query.binds, &types)
+            .map_err(|sentence| error::refused(sentence, &query.sql))?;
+        let statement = sqlx::query_with(trusted(&sql), arguments);
+        session.connection.execute(statement).await
+    } else {
+        let (sql, _) = simple::with_values(&sql, &query.binds)?;
+        let statement = sqlx::raw_sql(trusted(&sql.into()));
+        session.connection.execute(statement).await
     };
-    let statement = sqlx::query_with(trusted(&sql), arguments);
-    match session.connection.execute(statement).await {
+    match declared {
         Ok(_) => Ok(()),
-        Err(error) => Err(session.failed(error, &sql).await),
+        Err(error) => Err(session.failed(error, &query.sql).await),
     }
 }
 

@@ -4,7 +4,6 @@
 use sqlx::Row;
 
 use super::error::{self, Reached};
-use super::plan::Plan;
 use super::session::PostgresSession;
 use crate::db::Isolation;
 use crate::db::query::BeginOptions;
@@ -37,13 +36,13 @@ pub(super) fn begin(options: &BeginOptions) -> Result<String, Error> {
 }
 
 /// Whether a transaction is open once this statement has run.
-pub(super) fn after(plan: &Plan, was_open: bool) -> bool {
-    match plan.statement {
+pub(super) fn after(statement: Statement, sql: &str, was_open: bool) -> bool {
+    match statement {
         Statement::Transaction => {
-            let is_chained = words(&plan.sql).any(|word| word.eq_ignore_ascii_case("chain"));
-            is_chained || opens(&plan.sql)
+            let is_chained = words(sql).any(|word| word.eq_ignore_ascii_case("chain"));
+            is_chained || opens(sql)
         }
-        Statement::Write if opens(&plan.sql) => true,
+        Statement::Write if opens(sql) => true,
         _ => was_open,
     }
 }
@@ -54,12 +53,12 @@ fn opens(sql: &str) -> bool {
 }
 
 /// Whether a server that shuts down in the middle of it leaves nothing of it behind.
-pub(super) fn is_atomic(plan: &Plan) -> bool {
-    match plan.statement {
+pub(super) fn is_atomic(statement: Statement, sql: &str) -> bool {
+    match statement {
         Statement::Read | Statement::Insert => true,
         _ => ["update", "delete", "merge", "with"]
             .iter()
-            .any(|verb| first_word(&plan.sql).eq_ignore_ascii_case(verb)),
+            .any(|verb| first_word(sql).eq_ignore_ascii_case(verb)),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The pool against a server that lives in the test: order, limits, cancels, healing, and that nothing is left behind.
 
 mod cancelling;
+mod closing;
 mod fake;
 mod healing;
 mod queueing;

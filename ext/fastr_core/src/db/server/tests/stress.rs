@@ -110,7 +110,7 @@ fn crowd(bench: &Bench, meanwhile: impl Fn() + Sync) {
         for seed in 0..12 {
             scope.spawn(move || live(bench, seed));
         }
-        scope.spawn(|| meanwhile());
+        scope.spawn(&meanwhile);
     });
     bench.assert_at_rest();
     bench.run("select 1");

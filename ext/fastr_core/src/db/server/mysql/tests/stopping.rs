@@ -77,6 +77,46 @@ fn a_stop_never_reaches_the_next_statement() {
 }
 
 #[test]
+fn a_stop_that_comes_before_the_statement_reaches_the_server_is_heeded() {
+    on_reactor(async {
+        let driver = driver();
+        let mut session = driver.connect().await.unwrap();
+        let (key, mut again) = (session.key(), 0);
+        for round in 0..50 {
+            let started = Instant::now();
+            // The first execution is prepared first; the stop comes before, while or after that.
+            let query = Query::new(format!("select sleep(20), {round}"));
+            let has_ended = std::cell::Cell::new(false);
+            let statement = async {
+                drop(session.run(&query).await);
+                has_ended.set(true);
+            };
+            let stop = async {
+                for _ in 0..round % 10 {
+                    tokio::task::yield_now().await;
+                }
+                driver.stop(key).await.unwrap();
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                while !has_ended.get() {
+                    // Between its last look and the server's first the statement cannot be reached; ask again.
+                    again += 1;
+                    driver.stop(key).await.unwrap();
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
+            };
+            tokio::join!(statement, stop);
+            assert!(
+                started.elapsed() < Duration::from_secs(5),
+                "{:?}",
+                started.elapsed()
+            );
+        }
+        println!("{again} stopped again");
+        assert!(again < 10, "{again} of 50 had to be stopped again");
+    });
+}
+
+#[test]
 fn who_is_gone_cannot_be_stopped() {
     on_reactor(async {
         let driver = driver();

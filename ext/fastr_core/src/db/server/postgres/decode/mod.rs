@@ -14,6 +14,8 @@ use std::fmt;
 
 pub(super) use calendar::{DAY, EPOCH, EPOCH_DAYS};
 pub(super) use json::write_json;
+#[cfg(test)]
+pub(super) use tests::TYPES;
 
 use self::reader::Reader;
 use super::oid::{Form, Type};

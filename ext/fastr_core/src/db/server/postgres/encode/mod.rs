@@ -29,11 +29,7 @@ type Encoded = Result<IsNull, Refusal>;
 /// All values of a statement, for the types its placeholders have; on failure the sentence for the caller.
 pub(super) fn arguments(values: &[Value], types: &[Type]) -> Result<PgArguments, String> {
     if values.len() != types.len() {
-        return Err(format!(
-            "the statement has {} and was given {}; give one value per $n",
-            counted(types.len(), "placeholder"),
-            counted(values.len(), "value")
-        ));
+        return Err(wrong_count(types.len(), values.len()));
     }
     let mut arguments = PgArguments::default();
     arguments.reserve(values.len(), values.len() * 16);
@@ -46,6 +42,51 @@ pub(super) fn arguments(values: &[Value], types: &[Type]) -> Result<PgArguments,
         })?;
     }
     Ok(arguments)
+}
+
+/// What the caller is told who gives too many values, or too few.
+pub(super) fn wrong_count(placeholders: usize, values: usize) -> String {
+    format!(
+        "the statement has {} and was given {}; give one value per $n",
+        counted(placeholders, "placeholder"),
+        counted(values, "value")
+    )
+}
+
+/// Appends a value as a literal, for statements that cannot have placeholders; on failure the rest of a sentence.
+pub(super) fn literal(value: &Value, out: &mut String) -> Result<(), String> {
+    let mut plain = Vec::new();
+    match value {
+        Value::Null => {
+            out.push_str("NULL");
+            return Ok(());
+        }
+        Value::Blob(bytes) => text::hex_form(bytes, &mut plain),
+        other => text::text(other, &mut plain).map_err(Refusal::rest)?,
+    }
+    let plain = String::from_utf8(plain).map_err(|_| Refusal::Encoding.rest())?;
+    // In this form a backslash means the same whatever the server's settings say.
+    let has_backslash = plain.contains('\\');
+    out.push_str(if has_backslash { "E'" } else { "'" });
+    for character in plain.chars() {
+        if matches!(character, '\'' | '\\') {
+            out.push(character);
+        }
+        out.push(character);
+    }
+    out.push('\'');
+    Ok(())
+}
+
+/// The binary form of a text that the server wrote.
+pub(super) fn bytes_of(text: &str, kind: &Type) -> Result<Vec<u8>, String> {
+    let mut out = Vec::new();
+    let value = Value::Text(text.to_owned());
+    match encode(&value, kind, &mut out) {
+        Ok(_) => Ok(out),
+        Err(Refusal::Type) => Ok(Vec::new()),
+        Err(refusal) => Err(refusal.rest()),
+    }
 }
 
 fn counted(count: usize, noun: &str) -> String {

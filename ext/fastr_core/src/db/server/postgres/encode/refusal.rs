@@ -65,6 +65,17 @@ impl Refusal {
     }
 }
 
+impl Refusal {
+    /// The same where no type is known: the end of a sentence about a value.
+    pub(super) fn rest(self) -> String {
+        match self {
+            Refusal::Nul => "contains a NUL character, which PostgreSQL's text cannot hold".into(),
+            Refusal::Encoding => "is not UTF-8".into(),
+            _ => "is in a form that fastr does not read".into(),
+        }
+    }
+}
+
 impl fmt::Display for Refusal {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{self:?}")

@@ -1,5 +1,6 @@
 //! Text, JSON and bytes: the types that take nearly every class of value, each in the form PostgreSQL would write it.
 
+use super::super::decode::DAY;
 use super::refusal::Refusal;
 use crate::db::json::{Cell, write_cell};
 use crate::db::json_value;
@@ -23,10 +24,8 @@ pub(super) fn text(value: &Value, out: &mut Vec<u8>) -> Result<(), Refusal> {
             out.extend_from_slice(itoa::Buffer::new().format(*number).as_bytes());
         }
         Value::Float(number) => float(*number, out),
-        Value::Date(days) => out.extend_from_slice(civil::stored_date(*days).as_bytes()),
-        Value::Timestamp(moment) => {
-            out.extend_from_slice(civil::stored_timestamp(*moment).as_bytes());
-        }
+        Value::Date(days) => date(*days, out),
+        Value::Timestamp(moment) => timestamp(*moment, out),
         Value::Interval(span) => json_value::interval(out, *span),
         Value::Array(elements) => array(elements, out)?,
         Value::Range(range) => self::range(range, out)?,
@@ -59,6 +58,52 @@ fn float(number: f64, out: &mut Vec<u8>) {
     }
 }
 
+/// `2026-01-31`, `0044-03-15 BC`, `infinity`.
+fn date(days: i32, out: &mut Vec<u8>) {
+    match days {
+        i32::MAX => out.extend_from_slice(b"infinity"),
+        i32::MIN => out.extend_from_slice(b"-infinity"),
+        days => {
+            let is_before_christ = write_day(days.into(), out);
+            out.extend_from_slice(if is_before_christ { b" BC" } else { b"" });
+        }
+    }
+}
+
+/// `2026-01-31 23:59:59.000000`, in UTC, with all digits as in every database of fastr.
+fn timestamp(moment: i64, out: &mut Vec<u8>) {
+    match moment {
+        i64::MAX => out.extend_from_slice(b"infinity"),
+        i64::MIN => out.extend_from_slice(b"-infinity"),
+        moment => {
+            let is_before_christ = write_day(moment.div_euclid(DAY), out);
+            let clock = moment.rem_euclid(DAY);
+            out.push(b' ');
+            civil::write_clock(out, clock);
+            if clock % 1_000_000 == 0 {
+                out.extend_from_slice(b".000000");
+            }
+            out.extend_from_slice(if is_before_christ { b" BC" } else { b"" });
+        }
+    }
+}
+
+/// A day without its era, and whether that is before Christ.
+fn write_day(days: i64, out: &mut Vec<u8>) -> bool {
+    let (year, month, day) = civil::date(days);
+    let shown = if year < 1 { 1 - year } else { year };
+    out.extend_from_slice(format!("{shown:04}-{month:02}-{day:02}").as_bytes());
+    year < 1
+}
+
+/// `\x6869`
+pub(super) fn hex_form(bytes: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(b"\\x");
+    for byte in bytes {
+        out.extend_from_slice(format!("{byte:02x}").as_bytes());
+    }
+}
+
 /// `{1,"two, three",NULL}`
 fn array(elements: &[Value], out: &mut Vec<u8>) -> Result<(), Refusal> {
     out.push(b'{');
@@ -70,10 +115,8 @@ fn array(elements: &[Value], out: &mut Vec<u8>) -> Result<(), Refusal> {
             Value::Null => out.extend_from_slice(b"NULL"),
             Value::Array(elements) => array(elements, out)?,
             Value::Blob(bytes) => {
-                out.extend_from_slice(b"\"\\\\x");
-                for byte in bytes {
-                    out.extend_from_slice(format!("{byte:02x}").as_bytes());
-                }
+                out.extend_from_slice(b"\"\\");
+                hex_form(bytes, out);
                 out.push(b'"');
             }
             plain => quoted(plain, out)?,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::{block, driver, driver_for, text, url_with, with_session};
+use super::{block, driver, driver_for, url_with, with_session};
 use crate::db::query::Query;
 use crate::db::rows::Value;
 use crate::db::server::driver::{Driver, Fate, Session};
@@ -228,6 +228,5 @@ fn who_cannot_connect_is_told_why() {
             "{}",
             error.message
         );
-        let _ = text("");
     });
 }

@@ -2,9 +2,14 @@
 //! one.
 
 mod errors;
+mod logins;
 mod matrix;
+mod properties;
+mod sessions;
+mod speed;
 mod statements;
 mod streams;
+mod subscriptions;
 
 use std::future::Future;
 use std::sync::Arc;
