@@ -81,6 +81,10 @@ pub(super) fn of_connecting(error: sqlx::Error, server: &str) -> DatabaseError {
             error.message = format!("{server} refuses the connection: {}", error.message);
             error
         }
+        // What the handshake says about a certificate comes as such an error.
+        sqlx::Error::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
+            without_tls(server, &error.to_string())
+        }
         sqlx::Error::Io(error) => {
             let kind = match error.kind() {
                 io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound => {
@@ -95,18 +99,22 @@ pub(super) fn of_connecting(error: sqlx::Error, server: &str) -> DatabaseError {
             };
             DatabaseError::new(kind, message)
         }
-        sqlx::Error::Tls(error) => DatabaseError::new(
-            DatabaseErrorKind::Connection,
-            format!(
-                "cannot speak TLS with {server}: {error}; give the file of the authority by sslrootcert, or choose \
-                 another sslmode"
-            ),
-        ),
+        sqlx::Error::Tls(error) => without_tls(server, &error.to_string()),
         other => DatabaseError::new(
             DatabaseErrorKind::Connection,
             format!("cannot connect to {server}: {other}"),
         ),
     }
+}
+
+fn without_tls(server: &str, reason: &str) -> DatabaseError {
+    DatabaseError::new(
+        DatabaseErrorKind::Connection,
+        format!(
+            "cannot speak TLS with {server}: {reason}; give the file of the authority by sslrootcert, or choose \
+             another sslmode"
+        ),
+    )
 }
 
 /// Whether the prepared form of a statement is what failed, because the schema changed or somebody deallocated it.

@@ -19,7 +19,7 @@ use crate::db::feed::Feed;
 use crate::db::query::Query;
 use crate::db::rows::Rows;
 use crate::db::server::driver::{Failure, Fate, Session, SessionKey};
-use crate::db::statement::Statement;
+use crate::db::statement::{Statement, first_word};
 use crate::event::Outcome;
 
 /// Saying good-bye may last this long.
@@ -275,6 +275,12 @@ pub(super) fn refuse(sql: &str) -> Result<(), Failure> {
         return Err(error::refused(
             "COPY FROM STDIN and COPY TO STDOUT are not supported; insert many rows with one INSERT, and read many \
              with `stream`",
+            sql,
+        ));
+    }
+    if first_word(sql).eq_ignore_ascii_case("listen") {
+        return Err(error::refused(
+            "LISTEN belongs to one connection, and the next statement may run on another; use `listen`",
             sql,
         ));
     }

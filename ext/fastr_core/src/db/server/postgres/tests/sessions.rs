@@ -90,6 +90,7 @@ fn statements_that_cannot_be_are_refused_and_notices_are_nothing() {
         for (sql, part) in [
             ("copy t from stdin", "insert many rows"),
             ("copy t to stdout", "stream"),
+            ("listen jobs", "use `listen`"),
             ("select 1; select 2", "execute_script"),
             ("", "no statement"),
             ("-- nothing", "no statement"),
