@@ -3,8 +3,9 @@
 
 use std::future::Future;
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+use tokio::sync::Notify;
 
 use super::driver::{Driver, Failure, SessionKey};
 use super::job::Ticket;
@@ -69,15 +70,19 @@ pub(super) async fn run<D: Driver>(
         let result = Some(result);
         return Ran { result, stop };
     }
-    let has_ended = AtomicBool::new(false);
+    let ended = Notify::new();
     let ending = async {
         let result = statement.await;
-        has_ended.store(true, Ordering::Relaxed);
+        ended.notify_one();
         result
     };
+    // A stop may reach the server a moment before the statement does, and then there is nothing to stop yet.
     let asking = async {
-        while driver.stop(key).await.is_err() && !has_ended.load(Ordering::Relaxed) {
-            tokio::time::sleep(PAUSE).await;
+        loop {
+            let _ = driver.stop(key).await;
+            if tokio::time::timeout(PAUSE, ended.notified()).await.is_ok() {
+                return;
+            }
         }
     };
     // Both: what the server was asked to do must not reach the next statement.
