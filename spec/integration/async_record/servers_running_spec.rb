@@ -177,7 +177,7 @@ RSpec.describe AsyncRecord, "running statements" do
     end
 
     it "reads from the primary while a replica cannot be reached" do
-      there = database.url.sub(/:\d+\//, ":1/")
+      there = database.url.sub(%r{:\d+/}, ":1/")
       alone = open_database(database.url, replicas: [there])
       model("Account", alone)
       expect(Account.count).to eq(2)
