@@ -39,6 +39,7 @@ module AsyncRecord
   @databases = {}
   @legacy_table_names = false
   @error_handler = nil
+  @logger = nil
   @filter_attributes = [/passw/i, /secret/i, /token/i].freeze
 
   class << self
@@ -46,6 +47,9 @@ module AsyncRecord
     #
     # @return [Boolean]
     attr_accessor :legacy_table_names
+
+    # @return [Logger, nil] where hints go (level debug): which associations were loaded without being preloaded
+    attr_accessor :logger
 
     # What `inspect` of a record does not show, in all models; see {Base.filter_attributes}.
     #
@@ -196,6 +200,21 @@ module AsyncRecord
     def gather(*work, limit: nil, settle: false)
       gather = Gather.new(work.flatten, limit: limit)
       settle ? gather.settle : gather.values
+    end
+
+    # Loads associations for records that are there already, as {Relation#preload} does.
+    #
+    # @example
+    #   AsyncRecord.preload(posts, :user, comments: :author)
+    # @param records [Array<Base>, Base] of any models that have the associations
+    # @return [Array<Base>, Pending] the records
+    # @raise [UnknownAssociation]
+    def preload(records, *names, **nested, &block)
+      records = records.is_a?(Base) ? [records] : records.to_a
+      tree = Tree.of(*names, nested)
+      records.map(&:class).uniq.each { |model| Preloader.check(model, tree) }
+      work = -> { Preloader.run(records, tree) && records }
+      block ? Pending.spawn(block, &work) : work.call
     end
 
     # Sets what happens to an error that a callback form had no path for. Without it the dispatcher gets the error,

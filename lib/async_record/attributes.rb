@@ -146,8 +146,8 @@ module AsyncRecord
     end
 
     # @return [String] the same, so that a record is an answer as a relation is
-    def to_json_bytes
-      to_json
+    def to_json_bytes(**options)
+      to_json(nil, **options)
     end
 
     # @return [Hash{Symbol => Object}] for pattern matching

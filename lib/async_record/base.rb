@@ -15,6 +15,7 @@ require_relative "callbacks"
 require_relative "validations"
 require_relative "querying"
 require_relative "loading"
+require_relative "associations"
 
 module AsyncRecord
   # The superclass of all models.
@@ -33,6 +34,7 @@ module AsyncRecord
     include Locking
     include Callbacks
     include Validations
+    include Associations
     extend Querying
     extend Loading
     extend Keys
@@ -43,6 +45,7 @@ module AsyncRecord
     extend Locking::ClassMethods
     extend Callbacks::ClassMethods
     extend Validations::ClassMethods
+    extend Associations::ClassMethods
 
     class << self
       # Whether the class is a superclass of models and has no table itself.

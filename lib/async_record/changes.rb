@@ -160,7 +160,7 @@ module AsyncRecord
       return self.class.default_attributes if @rows.nil?
 
       row = typed_row(@rows, @index)
-      @rows = nil
+      release_row
       row
     end
 
@@ -168,7 +168,7 @@ module AsyncRecord
       @changed = @raw = nil
       return unless @attributes
 
-      @rows = nil
+      release_row
       @pristine = @attributes.to_h { |name, value| [name, value.frozen? ? value : copy_of(name, value)] }
     end
 

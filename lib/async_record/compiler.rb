@@ -39,6 +39,8 @@ module AsyncRecord
 
     # @return [Dialect]
     attr_reader :dialect
+    # @return [Table, nil] nil while the schema is not known
+    attr_reader :table
 
     # @param dialect [Dialect]
     # @param table_name [String]
@@ -49,6 +51,34 @@ module AsyncRecord
       @table = table
       @buffer = buffer
       @binds = binds
+    end
+
+    # @return [Hash{String => Table}] joined tables by the names under which conditions and orders know them
+    def tables
+      @tables ||= {}
+    end
+
+    # @return [Compiler] that writes on, for another table
+    def for_table(table)
+      Compiler.new(@dialect, table.name, table, @buffer, @binds)
+    end
+
+    # For display: no table is read to learn its columns.
+    # @return [self]
+    def know_only
+      @known_only = true
+      self
+    end
+
+    # @return [Boolean]
+    def known_only?
+      @known_only ? true : false
+    end
+
+    # @return [String] the quoted column of a joined table
+    # @raise [UnknownColumn]
+    def column_of(table, name)
+      table.qualified(name) || (table.columns.empty? ? @dialect.qualify(table.name, name) : unknown(name, table))
     end
 
     # @return [Statement]
@@ -163,7 +193,8 @@ module AsyncRecord
       table, column = name.is_a?(Array) ? name : split(name.to_s)
       return unknown_or_quoted(column) if table.nil? || table == @table_name
 
-      @dialect.qualify(table, column)
+      joined = @tables && @tables[table]
+      joined ? column_of(joined, column) : @dialect.qualify(table, column)
     end
 
     def split(text)
@@ -177,9 +208,9 @@ module AsyncRecord
       @dialect.qualify(@table_name, name)
     end
 
-    def unknown(name)
-      near = @table.nearest(name)
-      raise UnknownColumn, "#{@table_name} has no column #{name.inspect}#{near && "; did you mean #{near.inspect}?"}"
+    def unknown(name, table = @table)
+      near = table.nearest(name)
+      raise UnknownColumn, "#{table.name} has no column #{name.inspect}#{near && "; did you mean #{near.inspect}?"}"
     end
 
     def fragment_value(value)
@@ -213,3 +244,4 @@ end
 
 require_relative "compiler/select"
 require_relative "compiler/write"
+require_relative "compiler/joins"

@@ -141,6 +141,41 @@ module AsyncRecord
       end
     end
 
+    # An association leads somewhere.
+    class Existence
+      include Node
+
+      # @param reflection [Associations::Reflection] of the model
+      def initialize(model, reflection)
+        @model = model
+        @reflection = reflection
+        freeze
+      end
+
+      # (see Fragment#write)
+      def write(compiler)
+        Compiler::Joins.new(compiler, @model).existence(@reflection)
+      end
+    end
+
+    # A column has the key of an owner, as it is when the statement is made. An owner without a key owns nothing.
+    class OfOwner
+      include Node
+
+      # @param association [Associations::Holder]
+      def initialize(association, column)
+        @association = association
+        @column = column
+        freeze
+      end
+
+      # (see Fragment#write)
+      def write(compiler)
+        key = @association.key
+        key.nil? ? compiler << "1=0" : compiler.comparison(@column, key)
+      end
+    end
+
     # Every node holds.
     class All
       include Node

@@ -129,6 +129,23 @@ module AsyncRecord
   # A callback stopped the removal with `throw :abort`.
   class RecordNotDestroyed < Error; end
 
+  # The record cannot go while others belong to it (`dependent: :restrict_with_exception`).
+  class DeleteRestrictionError < Error; end
+
+  # --- associations -------------------------------------------------------------------------------------------------
+
+  # An association means something that is not there, or cannot do what it is asked for.
+  class AssociationError < Error; end
+
+  # The model has no association of that name.
+  class UnknownAssociation < AssociationError; end
+
+  # A record of the wrong class was assigned to an association.
+  class AssociationMismatch < AssociationError; end
+
+  # A strict record was about to load an association by itself; it has to be preloaded.
+  class StrictLoadingError < AssociationError; end
+
   # --- connections --------------------------------------------------------------------------------------------------
 
   # The database cannot be reached or refused us.

@@ -158,7 +158,7 @@ module AsyncRecord
       in_style(block, using) { erase }
     end
 
-    # Reads the row again and forgets changes.
+    # Reads the row again; forgets changes and loaded associations.
     # @return [self, Pending]
     # @raise [RecordNotFound]
     def reload(using: nil, &block)
@@ -171,6 +171,7 @@ module AsyncRecord
       self.class.key_columns
       @attributes = relation.find(id).attributes
       clear_changes
+      forget_associations
       self
     end
 

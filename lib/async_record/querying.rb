@@ -7,7 +7,8 @@ module AsyncRecord
   # What a model class can be asked.
   module Querying
     DELEGATED = %i[
-      where not or and order reorder limit offset select distinct distinct_on group having joins from lock none using
+      where not or and order reorder limit offset select distinct distinct_on group having joins left_joins
+      left_outer_joins associated missing preload includes eager_load strict strict_loading from lock none using
       primary timeout async merge rewhere unscope invert_where reselect regroup reverse_order excluding
       all find find_by find_by! take take! first first! last last! sole find_sole_by
       find_or_create_by find_or_create_by! create_or_find_by create_or_find_by! find_or_initialize_by create create!

@@ -4,11 +4,13 @@
 # terminal method (to_a, count, pluck, update_all…) is called. Each step returns a new frozen relation.
 # Refuses to remember results: ask twice and the database answers twice.
 
+require_relative "join_source"
 require_relative "condition"
 require_relative "fragment"
 require_relative "compiler"
 require_relative "shapes"
 require_relative "relation/names"
+require_relative "relation/associated"
 require_relative "relation/combining"
 require_relative "relation/locks"
 require_relative "relation/execution"
@@ -16,6 +18,8 @@ require_relative "relation/finders"
 require_relative "relation/calculations"
 require_relative "relation/batches"
 require_relative "relation/writes"
+require_relative "json_shape"
+require_relative "relation/nested_json"
 require_relative "relation/output"
 require_relative "relation/streaming"
 
@@ -36,6 +40,7 @@ module AsyncRecord
     require_relative "relation/rewriting"
     include Enumerable
     include Names
+    include Associated
     include Combining
     include Rewriting
     include Execution
@@ -59,8 +64,8 @@ module AsyncRecord
       @model = model
       @conditions = @havings = @orders = @groups = @join_sources = EMPTY
       @selections = @limit_value = @offset_value = @lock_mode = @transaction = @timeout_value = nil
-      @source = nil
-      @distinct = @async = @none = @primary = false
+      @source = @preloads = @origin = nil
+      @distinct = @async = @none = @primary = @strict = false
       freeze
     end
 
@@ -175,21 +180,6 @@ module AsyncRecord
       with(:@havings, (@havings + nodes_for(condition, binds, named)).freeze)
     end
 
-    # Adds a join, written by hand.
-    #
-    # @example
-    #   User.joins(AsyncRecord.sql("INNER JOIN posts ON posts.user_id = users.id")).where(posts: { state: "live" })
-    # @param sources [Array<Sql>]
-    # @return [Relation]
-    def joins(*sources)
-      sources.each do |source|
-        next if source.is_a?(Sql)
-
-        raise UnsafeSql, "joins takes AsyncRecord.sql(\"INNER JOIN … ON …\"), not #{source.inspect}"
-      end
-      with(:@join_sources, (@join_sources + sources).freeze)
-    end
-
     # Locks the rows read until the transaction ends, where the database has row locks (SQLite has none: it has one
     # writer at a time).
     #
@@ -283,7 +273,8 @@ module AsyncRecord
     # @api private
     # @return [Boolean] whether nothing narrows it at all
     def bare?
-      @conditions.empty? && @orders.empty? && @selections.nil? && !complex? && @lock_mode.nil? && !@none
+      @conditions.empty? && @orders.empty? && @selections.nil? && !complex? && @lock_mode.nil? && !@none &&
+        @preloads.nil? && !@strict
     end
 
     protected
@@ -309,8 +300,9 @@ module AsyncRecord
     end
 
     def nodes_for(condition, binds, named)
-      return Condition.build(named, EMPTY, {}) if condition.nil?
+      return Condition.build(resolve_associations(named), EMPTY, {}) if condition.nil?
 
+      condition = resolve_associations(condition) if condition.is_a?(Hash)
       Condition.build(condition, binds, named)
     end
 

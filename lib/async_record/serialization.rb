@@ -47,21 +47,29 @@ module AsyncRecord
     # @param only [Symbol, Array<Symbol>, nil] attributes
     # @param except [Symbol, Array<Symbol>, nil] attributes to leave out
     # @param methods [Symbol, Array<Symbol>, nil] methods whose results are added
+    # @param include [Symbol, Array, Hash, nil] associations, each with such options; they are loaded
     # @return [Hash{String => Object}]
-    def as_json(options = nil, only: nil, except: nil, methods: nil)
-      given = options.respond_to?(:to_h) ? options.to_h : {}
-      only, except, methods = [only, except, methods].zip(%i[only except methods]).map { |own, key| own || given[key] }
-      names = values.keys
-      names &= Array(only).map(&:to_s) if only
-      names -= Array(except).map(&:to_s) if except
-      Array(methods).each_with_object(json_values(names)) do |name, result|
-        result[name.to_s] = Type.for_json(public_send(name))
-      end
+    def as_json(*state, **options)
+      options = JsonShape.options_in(state, options)
+      options.empty? ? json_values(values.keys) : shaped(JsonShape.of(self.class, **options))
     end
 
     # @return [String]
     def to_json(state = nil, **options)
-      as_json(**options.slice(:only, :except, :methods)).to_json(state)
+      as_json(**options).to_json(state)
+    end
+
+    # @api private
+    # @param shape [JsonShape]
+    # @return [Hash{String => Object}]
+    def shaped(shape)
+      shown = json_values(shape.only ? shape.only & values.keys : values.keys - shape.except)
+      shape.methods.each { |name| shown[name.to_s] = Type.for_json(public_send(name)) }
+      shape.branches.each do |name, below|
+        target = association(name).read
+        shown[name.to_s] = target.is_a?(Array) ? target.map { |one| one.shaped(below) } : target&.shaped(below)
+      end
+      shown
     end
 
     # Freezes the values too.

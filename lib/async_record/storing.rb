@@ -23,7 +23,11 @@ module AsyncRecord
 
     def remove
       @last_action = :destroy
-      atomically { run_callbacks(:destroy) { erase(checked: true) } } && self
+      atomically { run_callbacks(:destroy) { destroy_row } } && self
+    end
+
+    def destroy_row
+      erase(checked: true)
     end
 
     # @param checked [Boolean] whether somebody else's change is an error

@@ -29,6 +29,11 @@ class FakeRows
   def values_at_column(index)
     @values.map { |row| row[index] }
   end
+
+  def excerpt(names, start, count)
+    indexes = names.map { |name| @columns.index(name) }
+    FakeRows.new(names, @values[start, count].map { |row| row.values_at(*indexes) })
+  end
 end
 
 # Records what it is asked and answers with what the spec said.

@@ -11,6 +11,7 @@ mod civil;
 mod convert;
 mod error;
 mod native;
+mod nested_json;
 mod outgoing;
 mod owned;
 mod parsing;

@@ -8,12 +8,13 @@ use magnus::prelude::*;
 use magnus::{Error, RArray, RHash, RModule, RString, Ruby, Value, method};
 
 use crate::error::{guard, raise};
+use crate::nested_json;
 use crate::raw::env;
 use crate::stream::{self, RubyRowStream, RubySubscription};
 use crate::value::Decoder;
 
 #[magnus::wrap(class = "AsyncRecord::Rows", free_immediately, size)]
-pub(crate) struct RubyRows(Arc<Rows>);
+pub(crate) struct RubyRows(pub(crate) Arc<Rows>);
 
 /// The Ruby value of a database's outcome.
 pub(crate) fn outcome(ruby: &Ruby, outcome: Outcome) -> Result<Value, Error> {
@@ -131,9 +132,31 @@ impl RubyRows {
     }
 }
 
+/// Some columns of some rows; a name that the result lacks is refused.
+fn excerpt(
+    ruby: &Ruby,
+    this: &RubyRows,
+    names: Vec<String>,
+    start: usize,
+    count: usize,
+) -> Result<RubyRows, Error> {
+    guard(|_| {
+        let columns = this.0.columns();
+        let indexes = names
+            .iter()
+            .map(|name| columns.iter().rposition(|column| column.name == *name))
+            .collect::<Option<Vec<_>>>()
+            .ok_or_else(|| Error::new(ruby.exception_arg_error(), "no such column"))?;
+        let excerpt = fastr_core::db::excerpt(&this.0, &indexes, start, count);
+        Ok(RubyRows(Arc::new(excerpt)))
+    })
+}
+
 pub(crate) fn define(ruby: &Ruby, record: RModule) -> Result<(), Error> {
     let class = record.define_class("Rows", ruby.class_object())?;
     class.undef_default_alloc_func();
+    nested_json::define(class)?;
+    class.define_method("excerpt", method!(excerpt, 3))?;
     class.define_method("size", method!(RubyRows::size, 0))?;
     class.define_method("empty?", method!(RubyRows::is_empty, 0))?;
     class.define_method("columns", method!(RubyRows::columns, 0))?;

@@ -49,7 +49,10 @@ module AsyncRecord
       end
 
       def comparable(name, value)
-        Compiler.comparable(@table, name, value)
+        return Compiler.comparable(@table, name, value) unless name.is_a?(Array)
+
+        table, column = name
+        Compiler.comparable(table == @table_name ? @table : @tables && @tables[table], column, value)
       end
 
       def list(name, values)

@@ -16,6 +16,7 @@ module AsyncRecord
       # @param columns [Array, nil] what to select if the relation does not say
       # @return [Compiler]
       def write(columns = nil)
+        plan_joins
         @compiler << "SELECT "
         distinct
         list(@relation.selections || columns)
@@ -26,6 +27,7 @@ module AsyncRecord
       # @yield writes what stands between SELECT and FROM
       # @return [Compiler]
       def write_with
+        plan_joins
         @compiler << "SELECT "
         yield @compiler
         body
@@ -36,7 +38,7 @@ module AsyncRecord
       def body
         @compiler << " FROM "
         source
-        joins
+        @joins&.write
         conditions(" WHERE ", @relation.conditions)
         group
         conditions(" HAVING ", @relation.havings)
@@ -94,11 +96,9 @@ module AsyncRecord
         @compiler << " AS " << @compiler.dialect.quote(column.last)
       end
 
-      def joins
-        @relation.join_sources.each do |join|
-          @compiler << " "
-          @compiler.expression(join)
-        end
+      def plan_joins
+        sources = @relation.join_sources
+        @joins = Joins.new(@compiler, @relation.model).plan(sources) unless sources.empty?
       end
 
       def group

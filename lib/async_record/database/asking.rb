@@ -11,9 +11,10 @@ module AsyncRecord
   # Runs statements on a database.
   module Asking
     DDL = /\A\s*(?:create|alter|drop)\b/i
+    WRITE = /\A\s*(?:insert\s+(?:ignore\s+)?into|update|delete\s+from|replace\s+into)\s+[`"]?([^\s`"(]+)/i
     NONE = [].freeze
     OPTIONS = { rows: {}.freeze, json: { shape: :json }.freeze }.freeze
-    private_constant :DDL, :NONE, :OPTIONS
+    private_constant :DDL, :WRITE, :NONE, :OPTIONS
 
     # Waits for one statement: the way all of this library goes.
     #
@@ -32,7 +33,7 @@ module AsyncRecord
                  options = native_options(shape, transaction, left_of(timeout, context))
                  carefully(sql, binds, options, transaction, context)
                end
-      changed_schema if DDL.match?(sql)
+      note_change(sql) unless sql.start_with?("SELECT")
       result
     rescue Error => error
       doubt(error)
@@ -54,6 +55,13 @@ module AsyncRecord
       Instrumentation.measure(self, sql, NONE, options, transaction) { |timed| submit_script(sql, timed) }
     ensure
       changed_schema
+    end
+
+    # @param table_name [String]
+    # @return [Integer] how often this process wrote to the table: what was read before is older than the last write
+    # @api private
+    def writes_to(table_name)
+      @writes ? @writes[table_name] : 0
     end
 
     # Whether {ask} can be used: on the dispatcher, where nothing is set around the code, while nobody measures
@@ -186,6 +194,13 @@ module AsyncRecord
 
       doubt(result)
       raise Complaint.complete(result, self, statement.binds, nil, started)
+    end
+
+    def note_change(sql)
+      return changed_schema if DDL.match?(sql)
+
+      table = sql[WRITE, 1]
+      (@writes ||= Hash.new(0))[table] += 1 if table
     end
 
     def changed_schema

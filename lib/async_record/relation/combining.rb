@@ -59,7 +59,9 @@ module AsyncRecord
         result = merged.reduce(base) { |relation, (name, added)| relation.append(name, added) }
         replaced = { :@orders => orders.empty? ? nil : orders, :@selections => selections, :@limit_value => limit_value,
                      :@offset_value => offset_value, :@lock_mode => lock_mode, :@transaction => transaction,
-                     :@distinct => @distinct || nil, :@source => source, :@none => @none || nil }
+                     :@distinct => @distinct || nil, :@source => source, :@none => @none || nil,
+                     :@strict => @strict || nil,
+                     :@preloads => preloads && Tree.merge(base.preloads || Tree::EMPTY, preloads) }
         replaced.compact.reduce(result) { |relation, (name, value)| relation.with(name, value) }
       end
 

@@ -84,7 +84,9 @@ module AsyncRecord
       def load_records(block = nil)
         return answer([], block) if @none
 
-        fetch(block) { |rows| model.instantiate_all(rows) }
+        return perform(block) { instantiate(run(select_statement)) } if accompanied?
+
+        fetch(block) { |rows| instantiate(rows) }
       end
 
       # @return [Array<Array>] the rows as plain values

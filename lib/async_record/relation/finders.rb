@@ -103,9 +103,10 @@ module AsyncRecord
         where(condition, *binds, **named).sole(&block)
       end
 
-      # @return [Base] new, with what the relation's conditions say
+      # @return [Base] new, with what the relation's conditions say; for an owner, if the relation came from one
       def new(attributes = {}, **pairs)
-        model.new(assignments.merge(stringified(attributes.to_h.merge(pairs))))
+        attributes = assignments.merge(stringified(attributes.to_h.merge(pairs)))
+        @origin ? @origin.build(attributes) : model.new(attributes)
       end
       alias build new
 
@@ -235,7 +236,12 @@ module AsyncRecord
       def created(attributes, save)
         return attributes.map { |one| created(one, save) } if attributes.is_a?(Array)
 
-        new(attributes).tap { |record| record.public_send(save, using: transaction) }
+        return new(attributes).tap { |record| record.public_send(save, using: transaction) } unless @origin
+
+        attributes = assignments.merge(stringified(attributes.to_h))
+        return @origin.create(attributes, save: save) unless transaction
+
+        Context.with(transaction.database, transaction) { @origin.create(attributes, save: save) }
       end
 
       def assignments

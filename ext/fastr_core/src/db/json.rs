@@ -74,10 +74,10 @@ impl<'a> From<&'a Value> for Cell<'a> {
 
 /// One column that was chosen, with its member name already rendered (`,"name":`).
 #[derive(Debug)]
-struct Member {
-    index: usize,
-    kind: Kind,
-    key: Vec<u8>,
+pub(crate) struct Member {
+    pub(crate) index: usize,
+    pub(crate) kind: Kind,
+    pub(crate) key: Vec<u8>,
 }
 
 /// An array of objects in the making.
@@ -90,18 +90,9 @@ pub(crate) struct JsonArray {
 impl JsonArray {
     /// An empty array for these columns.
     pub(crate) fn new(columns: &[Column], options: &JsonOptions) -> Result<Self, Error> {
-        let members = choose(columns, &options.columns)?
-            .into_iter()
-            .enumerate()
-            .map(|(position, index)| Member {
-                index,
-                kind: columns[index].kind,
-                key: key(position, &columns[index].name),
-            })
-            .collect();
         Ok(Self {
             out: vec![b'['],
-            members,
+            members: members(columns, &options.columns)?,
         })
     }
 
@@ -140,7 +131,21 @@ impl JsonArray {
     }
 }
 
-fn key(position: usize, name: &str) -> Vec<u8> {
+/// What of each row is shown.
+pub(crate) fn members(columns: &[Column], chosen: &JsonColumns) -> Result<Vec<Member>, Error> {
+    Ok(choose(columns, chosen)?
+        .into_iter()
+        .enumerate()
+        .map(|(position, index)| Member {
+            index,
+            kind: columns[index].kind,
+            key: key(position, &columns[index].name),
+        })
+        .collect())
+}
+
+/// A member's name as it stands in the object, with the comma before it.
+pub(crate) fn key(position: usize, name: &str) -> Vec<u8> {
     let mut key = Vec::with_capacity(name.len() + 4);
     if position > 0 {
         key.push(b',');
@@ -166,6 +171,14 @@ fn choose(columns: &[Column], chosen: &JsonColumns) -> Result<Vec<usize>, Error>
             })
             .collect()),
     }
+}
+
+/// The last column of that name.
+pub(crate) fn find_column(columns: &[Column], name: &str) -> Result<usize, Error> {
+    columns
+        .iter()
+        .rposition(|column| column.name == name)
+        .ok_or_else(|| unknown(name, columns))
 }
 
 fn unknown(name: &str, columns: &[Column]) -> Error {
