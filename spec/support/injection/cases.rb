@@ -101,6 +101,15 @@ Support::Injection.on(:relation) do
   name(:find_each, :find_in_batches, :in_batches) { |users, text, method| users.public_send(method, order: text).to_a }
   name(:all) { |users, text| users.all(order: text).to_a }
   name(:all) { |users, text| users.all(limit: text).to_a }
+  name(:preload, :includes, :eager_load, :left_joins, :left_outer_joins, :associated, :missing) do |users, text, method|
+    users.all.public_send(method, text).to_a
+  end
+  name(:preload, :joins, :left_joins) { |users, text, method| users.all.public_send(method, { text => :posts }).to_a }
+  name(:to_json_bytes) { |users, text| users.all.to_json_bytes(only: text) }
+  name(:to_json_bytes) { |users, text| users.all.to_json_bytes(include: text) }
+  value(:to_json_bytes) { |users, text| JSON.parse(users.where(name: text).to_json_bytes(only: :name)) }
+  harmless("are not for programs", :with_keys, :with_values_of, :rows_of_columns, :where_owner, :for_owner, :joined_by)
+  harmless("take a flag", :strict, :strict_loading)
   value(:stream) { |users, text| users.where(name: text).stream.to_a }
   value(:stream_json) do |users, text|
     users.where(name: text).stream_json(out = +"")
@@ -168,6 +177,14 @@ Support::Injection.on(:model) do
       validates :name, uniqueness: { scope: text }
     end.new(name: "x").valid?
   end
+  quoted(:belongs_to, :has_many, :has_one) do |users, text, method|
+    other = Class.new(users)
+    other.public_send(method, :thing, class_name: "User", foreign_key: text)
+    other.all.joins(:thing).to_a
+  end
+  name(:reflection) { |users, text| users.reflection(text) }
+  harmless("declare associations, or refuse to", :has_and_belongs_to_many, :automatic_preload=, :strict_loading_by_default=)
+  harmless("ask about names in memory", :reflect_on_association, :association?)
   harmless("declare methods and blocks of the program", :validate, :validates_with, :validates_each,
            *AsyncRecord::Base.public_methods.grep(/\A(?:before|around|after)_/))
   harmless("take a database or a flag", :transaction, :set_connection, :connects_to, :abstract_class=,
@@ -212,6 +229,9 @@ Support::Injection.on(:record) do
   name(:increment, :decrement, :increment!, :decrement!) do |user, text, method|
     user.public_send(method, :age, text).save!
   end
+  name(:association) { |user, text| user.association(text) }
+  harmless("make text of values", :to_json_bytes)
+  harmless("are not for programs", :forget_parent, :counter_moved, :shaped)
   name(:lock!) { |user, text| user.lock!(text) }
   name(:with_lock) { |user, text| user.with_lock(text) { nil } }
   harmless("ask about names in memory", :attribute_changed?, :attribute_was, :attribute_before_last_save,
@@ -231,7 +251,7 @@ Support::Injection.on(:database) do
   value(:stream) do |database, text|
     database.stream("select * from users where name = :n", n: text) { |row| raise "found #{row}" }
   end
-  harmless("are not for programs", :each_batch, :script, :twin, :pin=, :transaction_in, :await, :ask, :rows,
+  harmless("are not for programs", :writes_to, :each_batch, :script, :twin, :pin=, :transaction_in, :await, :ask, :rows,
            :complete, :complete_surely, :complete_or_abandon,
            :check_unique_index)
 end
@@ -245,7 +265,8 @@ Support::Injection.on(:module) do
   quoted(:notify) { |_, text| AsyncRecord.notify(text, text, database: User.database) }
   harmless("names a channel, which is quoted as in notify", :listen)
   harmless("name databases and folders", :connect, :database, :pool, :check_pending!)
-  harmless("take seconds", :timeout, :slow=)
+  name(:preload) { |_, text| AsyncRecord.preload(User.limit(1).to_a, text) }
+  harmless("take seconds and a logger", :logger=, :timeout, :slow=)
   harmless("take blocks, promises and flags", :filter_binds=, :log=, :gather, :subscribe, :unsubscribe,
            :legacy_table_names=,
            :filter_attributes=)
