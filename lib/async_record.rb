@@ -39,7 +39,6 @@ module AsyncRecord
   @databases = {}
   @legacy_table_names = false
   @error_handler = nil
-  @logger = nil
   @filter_attributes = [/passw/i, /secret/i, /token/i].freeze
 
   class << self
@@ -47,9 +46,6 @@ module AsyncRecord
     #
     # @return [Boolean]
     attr_accessor :legacy_table_names
-
-    # @return [Logger, nil] where hints go (level debug): which associations were loaded without being preloaded
-    attr_accessor :logger
 
     # What `inspect` of a record does not show, in all models; see {Base.filter_attributes}.
     #
@@ -125,7 +121,7 @@ module AsyncRecord
       raise ArgumentError, "escape is one character" unless escape.length == 1
 
       text = Dialect.for(:sqlite).bind(text.to_s)
-      text.gsub(/[%_#{Regexp.escape(escape)}]/n) { |character| escape + character }
+      text.gsub(/[%_#{Regexp.escape(escape)}]/) { |character| escape + character }
     end
 
     # Runs a block in a transaction: commits at its end, rolls back when it raises. Inside another one it is a

@@ -30,7 +30,7 @@ pub enum Error {
     /// An argument cannot be used; the text names the fix.
     Invalid(String),
     /// The database did not do what was asked.
-    Database(DatabaseError),
+    Database(Box<DatabaseError>),
     /// Rust code panicked; the request or completion it served ends with this.
     Panicked(String),
     /// The operation's owner went away without a result. Seeing it is a bug, but never a hang.
@@ -126,7 +126,7 @@ pub enum ErrorCode {
 
 impl From<DatabaseError> for Error {
     fn from(error: DatabaseError) -> Self {
-        Error::Database(error)
+        Error::Database(Box::new(error))
     }
 }
 

@@ -82,7 +82,7 @@ module AsyncRecord
       end
 
       def report(reflection, count)
-        logger = AsyncRecord.logger
+        logger = AsyncRecord.log
         return unless logger&.debug?
 
         place = caller_locations.find { |frame| !frame.path.to_s.start_with?(LIBRARY) }

@@ -142,12 +142,12 @@ RSpec.describe AsyncRecord::Base, "with associations" do
 
       it "tells a logger once for each batch" do
         lines = StringIO.new
-        AsyncRecord.logger = Logger.new(lines, level: Logger::DEBUG)
+        AsyncRecord.log = Logger.new(lines, level: Logger::DEBUG)
         posts.to_a.each(&:user)
         expect(lines.string.scan("Post#user was loaded for 3 records at once").size).to eq(1)
         expect(lines.string).to match(/associations_spec\.rb:\d+.*preload\(:user\)/)
       ensure
-        AsyncRecord.logger = nil
+        AsyncRecord.log = nil
       end
     end
 

@@ -210,7 +210,7 @@ fn collected(shape: &Shape, layout: Option<&Layout>) -> Result<Collected, Databa
     match (shape, layout) {
         (Shape::Json(options), Some(layout)) => match JsonArray::new(&layout.columns, options) {
             Ok(array) => Ok(Collected::Json(array, Vec::new())),
-            Err(Error::Database(error)) => Err(error),
+            Err(Error::Database(error)) => Err(*error),
             Err(other) => Err(DatabaseError::new(
                 DatabaseErrorKind::Query,
                 other.to_string(),
