@@ -183,7 +183,8 @@ Support::Injection.on(:model) do
     other.all.joins(:thing).to_a
   end
   name(:reflection) { |users, text| users.reflection(text) }
-  harmless("declare associations, or refuse to", :has_and_belongs_to_many, :automatic_preload=, :strict_loading_by_default=)
+  harmless("declare associations, or refuse to", :has_and_belongs_to_many, :automatic_preload=,
+           :strict_loading_by_default=)
   harmless("ask about names in memory", :reflect_on_association, :association?)
   harmless("declare methods and blocks of the program", :validate, :validates_with, :validates_each,
            *AsyncRecord::Base.public_methods.grep(/\A(?:before|around|after)_/))
