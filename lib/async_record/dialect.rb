@@ -169,6 +169,11 @@ module AsyncRecord
       true
     end
 
+    # @return [Boolean] whether a JSON column may come as text that the driver cannot tell from other text
+    def text_documents?
+      false
+    end
+
     # What the driver takes for a Ruby value that is no plain scalar.
     #
     # @return [nil, true, false, Integer, Float, String, BigDecimal, Time, Date, Array]

@@ -121,6 +121,11 @@ module AsyncRecord
         " ON DUPLICATE KEY UPDATE "
       end
 
+      # MariaDB's JSON is text with a check.
+      def text_documents?
+        true
+      end
+
       # (see Dialect#default_values)
       def default_values
         " () VALUES ()"
