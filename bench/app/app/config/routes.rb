@@ -9,9 +9,9 @@ router.draw do |route|
     route.get "/plaintext", to: "bench#plaintext"
     route.get "/json", to: "bench#json"
   end
-  route.get "/users5", to: "users##{ENV.fetch("BENCH_USERS", "awaited")}"
-  route.get "/users.json", to: "users#relation"
   style = ENV.fetch("BENCH_USERS", "awaited")
+  route.get "/users5", to: "users##{style == 'json' ? 'awaited' : style}"
+  route.get "/users.json", to: "users#relation"
   %w[db queries fortunes updates slowdb].each { |path| route.get "/#{path}", to: "world_#{style}##{path}" }
   route.get "/stream", to: "bench#chunks"
   route.post "/upload", to: "bench#upload"

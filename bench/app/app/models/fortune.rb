@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "erb"
+
 # @!attribute message [String]
 class Fortune < AsyncRecord::Base
   self.table_name = "fortune"
