@@ -12,6 +12,7 @@ use bytes::Bytes;
 
 use crate::db::{Feed, Notification, RowStream, Rows, TransactionId, Written};
 use crate::error::Error;
+use crate::here;
 use crate::http::multipart::Part;
 use crate::http::request::Request;
 use crate::operations::Operations;
@@ -155,7 +156,7 @@ impl Completer {
             operations.finish(self.id);
         }
         match target {
-            Target::Queue(queue) => queue.push(Event::Completion(self.id, result)),
+            Target::Queue(queue) => here::push(&queue, Event::Completion(self.id, result)),
             Target::Waiter(waiter) => waiter.complete(result),
             Target::Call(Callback(callback)) => callback(result),
         }

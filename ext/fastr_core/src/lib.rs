@@ -13,6 +13,7 @@ pub mod queue;
 pub mod reactor;
 pub mod waiter;
 
+mod here;
 mod stage;
 mod sync;
 

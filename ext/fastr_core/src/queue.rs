@@ -70,6 +70,19 @@ impl<T> EventQueue<T> {
         self.wake(state);
     }
 
+    /// Appends one event and wakes nobody: [`rouse`](Self::rouse) must follow.
+    pub(crate) fn push_quietly(&self, event: T) {
+        lock(&self.state).events.push(event);
+    }
+
+    /// Wakes the consumer if there is something that it was not woken for.
+    pub(crate) fn rouse(&self) {
+        let state = lock(&self.state);
+        if !state.events.is_empty() {
+            self.wake(state);
+        }
+    }
+
     /// Appends a stage of events and leaves it empty, ready to be filled again.
     pub fn append(&self, stage: &mut Vec<T>) {
         if stage.is_empty() {

@@ -18,6 +18,7 @@ use tokio::sync::{Notify, oneshot};
 
 use crate::error::Error;
 use crate::event::{Completer, Event, Outcome};
+use crate::here;
 use crate::operations::Operations;
 use crate::outbox::Outbox;
 use crate::queue::EventQueue;
@@ -52,13 +53,18 @@ impl Reactor {
             Arc::clone(&stage),
             Arc::clone(&outbox),
         );
+        let woken = Arc::clone(&queue);
         let thread = std::thread::Builder::new()
             .name("fastr-reactor".into())
             .spawn(move || {
+                here::enter(Some(Arc::clone(&stage_task)));
                 runtime.spawn(async move { stage_task.run().await });
                 runtime.spawn(async move { outbox_task.run().await });
                 runtime.block_on(stop.notified());
+                // What ends with the tasks is told at once: nobody is left to do it at the end of a tick.
+                here::enter(None);
                 runtime.shutdown_background();
+                woken.rouse();
             })?;
         let thread = Mutex::new(Some(thread));
         let operations = Arc::default();

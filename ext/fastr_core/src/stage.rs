@@ -1,7 +1,8 @@
 //! The stage: events of one reactor tick, gathered so that the dispatcher is woken once for all of them.
 //!
 //! The first event of a tick notifies the flush task. That task runs after the other ready tasks of the tick, each of
-//! which may add its own event, and hands the lot over under one lock.
+//! which may add its own event, and hands the lot over under one lock. What is put on the queue itself meanwhile can
+//! leave the waking to it.
 
 use std::sync::Arc;
 
@@ -34,10 +35,22 @@ impl Stage {
         }
     }
 
+    /// Puts an event on the queue at once, and has the dispatcher woken at the end of the tick.
+    pub(crate) fn push_through(&self, event: Event) {
+        self.queue.push_quietly(event);
+        self.first.notify_one();
+    }
+
+    /// Whether it fills this queue.
+    pub(crate) fn fills(&self, queue: &Arc<EventQueue>) -> bool {
+        Arc::ptr_eq(&self.queue, queue)
+    }
+
     pub(crate) async fn run(&self) {
         loop {
             self.first.notified().await;
             self.queue.append(&mut lock(&self.events));
+            self.queue.rouse();
         }
     }
 }

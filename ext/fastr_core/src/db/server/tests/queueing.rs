@@ -74,7 +74,7 @@ fn a_statement_never_waits_for_a_connect_while_another_connection_is_free() {
 }
 
 #[test]
-fn statements_submitted_quietly_run_once_somebody_is_roused() {
+fn statements_submitted_quietly_run_at_the_latest_once_somebody_is_roused() {
     let bench = Bench::of_size(3);
     bench.run("select 1");
     assert!(eventually(|| bench
@@ -87,7 +87,7 @@ fn statements_submitted_quietly_run_once_somebody_is_roused() {
         Pending::new(|completer| Some(bench.server.submit_quietly(Query::new(sql), completer)))
     };
     let pending: Vec<Pending> = (0..10).map(|_| quiet("sleep 1")).collect();
-    assert!(pending[0].within(Duration::from_millis(30)).is_none());
+    // Whoever is awake by chance may take them before; nobody sleeps on afterwards.
     bench.server.rouse();
     pending
         .iter()
