@@ -142,8 +142,7 @@ RSpec.describe "The documentation" do
     end
   end
 
-  # docs/async_record.md shows statements out of context: its links are checked, its blocks are not run.
-  (documents - ["docs/async_record.md"]).each do |document|
+  documents.each do |document|
     it "is true in #{document}" do
       story.new(root, File.read("#{root}/#{document}", encoding: Encoding::UTF_8)).tell
     end
