@@ -60,6 +60,7 @@ module AsyncRecord
       end
 
       # @param name [String, Symbol]
+      # @return [void]
       def table_name=(name)
         forget_schema
         @table_name = name.to_s.dup.freeze

@@ -34,6 +34,7 @@ module AsyncRecord
       end
 
       # @param databases [Array<Database>, nil] nil for the default
+      # @return [void]
       attr_writer :databases
 
       # @yield in test mode
