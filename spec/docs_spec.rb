@@ -148,6 +148,13 @@ RSpec.describe "The documentation" do
     end
   end
 
+  it "names only files that exist in ARCHITECTURE.md" do
+    files = Dir.glob("{ext,lib,spec}/**/*.{rs,rb}", base: root).map { |file| "/#{file}" }
+    named = File.read("#{root}/ARCHITECTURE.md", encoding: Encoding::UTF_8).scan(%r{`([\w./]+\.r[sb])`}).flatten.uniq
+    expect(named.reject { |name| files.any? { |file| file.end_with?("/#{name}") } }).to eq([])
+    expect(named.size).to be > 50
+  end
+
   it "links only to files that exist" do
     broken = documents.push("ARCHITECTURE.md").uniq.flat_map do |document|
       text = File.read("#{root}/#{document}", encoding: Encoding::UTF_8)
