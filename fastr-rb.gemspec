@@ -10,7 +10,8 @@ Gem::Specification.new do |spec|
   spec.description = <<~TEXT
     fastr is an asynchronous MVC web framework for Ruby. Sockets, HTTP, routing, static files, SQL and JSON from rows
     run in Rust without Ruby's global lock; controllers, filters and models are plain Ruby, written with callbacks or
-    with straight-line code in fibers. AsyncRecord, its database layer, can be used on its own.
+    with straight-line code in fibers. AsyncRecord, its database layer for PostgreSQL, MySQL and
+    SQLite, can be used on its own.
   TEXT
   spec.homepage = "https://github.com/fastr-rb/fastr-rb"
   spec.license = "MIT"

@@ -38,7 +38,7 @@ module AsyncRecord
 
   @databases = {}
   @legacy_table_names = false
-  @error_handler = nil
+  @error_handler = @on_connect = nil
   @filter_attributes = [/passw/i, /secret/i, /token/i].freeze
 
   class << self
@@ -71,7 +71,13 @@ module AsyncRecord
     def connect(url = nil, name: PRIMARY, **options)
       url ||= ENV.fetch("DATABASE_URL") { raise ConfigurationError, missing_database(name) }
       @databases[name] = Database.new(url, **options).connect
+      @on_connect&.call(@databases[name])
+      @databases[name]
     end
+
+    # @return [void]
+    # @api private
+    attr_writer :on_connect
 
     # @param name [Symbol]
     # @return [Database]

@@ -60,6 +60,7 @@ module AsyncRecord
       end
 
       # @param name [String, Symbol]
+      # @return [void]
       def table_name=(name)
         forget_schema
         @table_name = name.to_s.dup.freeze
@@ -76,7 +77,13 @@ module AsyncRecord
       # @param database [Database, Symbol, String, nil] a Symbol is a name of {AsyncRecord.connect}, also one that
       #   is given later; a String is a URL; nil takes the setting back
       # @return [void]
+      # @raise [ConfigurationError] for anything else, such as ActiveRecord's options
       def set_connection(database) # rubocop:disable Naming/AccessorMethodName -- the name is the contract
+        unless [Symbol, String, Database, NilClass].any? { |kind| database.is_a?(kind) }
+          raise ConfigurationError, "connects_to takes a name or a URL, as in connects_to :log after " \
+                                    "AsyncRecord.connect(url, name: :log, replicas: [url]); not #{database.inspect}"
+        end
+
         @database = database.is_a?(String) ? Database.new(database) : database
         forget_schema unless equal?(Base)
       end

@@ -52,7 +52,9 @@ module AsyncRecord
             --wait SECONDS     for another process that migrates (600)
             --force            in production, for what may destroy data
     TEXT
-    private_constant :ARGUMENTS, :PRODUCTION, :HELP
+    # The codes with which PostgreSQL and MySQL refuse a database that they do not have.
+    ABSENT = %w[3D000 1049].freeze
+    private_constant :ARGUMENTS, :PRODUCTION, :HELP, :ABSENT
 
     include Commands
 
@@ -89,7 +91,7 @@ module AsyncRecord
       public_send(command, *rest)
       0
     rescue Error, OptionParser::ParseError, SystemCallError => error
-      @err.puts("fastr db: #{error.message}")
+      @err.puts("fastr db: #{error.message}#{"; to make it: fastr db create" if absent?(error)}")
       1
     rescue NameError, ArgumentError, TypeError, ScriptError => error
       @err.puts("fastr db: #{mistake(error)}")
@@ -97,6 +99,11 @@ module AsyncRecord
     end
 
     private
+
+    # Whether a server says that it has no such database.
+    def absent?(error)
+      error.is_a?(ConnectionError) && ABSENT.include?(error.code.to_s) && @command != "create"
+    end
 
     # A mistake in a file of the application: its place, and Ruby's own suggestion.
     def mistake(error)

@@ -82,6 +82,14 @@ module AsyncRecord
       block ? Pending.spawn(block, &work) : work.call
     end
 
+    # {AsyncRecord.transaction} on this database.
+    #
+    # @yieldparam transaction [Transaction]
+    # @return [Object, nil] what the block returns
+    def transaction(**options, &block)
+      AsyncRecord.transaction(database: self, **options, &block)
+    end
+
     # @return [AsyncRecord::Rows, Array] no rows for a statement that yields none
     # @api private
     def rows(sql, binds, named)

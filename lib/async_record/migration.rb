@@ -177,11 +177,13 @@ module AsyncRecord
       end
 
       # @yield on the way up
+      # @return [void]
       def up(&block)
         @migration.in_place(&block) if @direction == :up
       end
 
       # @yield on the way down
+      # @return [void]
       def down(&block)
         @migration.in_place(&block) if @direction == :down
       end

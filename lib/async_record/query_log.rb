@@ -23,6 +23,7 @@ module AsyncRecord
     #   AsyncRecord.log = Logger.new($stdout)
     #   # User Load 0.9ms (queue 0.0, db 0.6, decode 0.1, ruby 0.2) rows=1 request=12 SELECT … ["[Integer]"] app.rb:9
     # @param logger [Logger, nil]
+    # @return [void]
     def log=(logger)
       unsubscribe(@logging) if @logging
       @log = logger

@@ -34,6 +34,7 @@ module AsyncRecord
       end
 
       # @param databases [Array<Database>, nil] nil for the default
+      # @return [void]
       attr_writer :databases
 
       # @yield in test mode
@@ -45,20 +46,26 @@ module AsyncRecord
         finish
       end
 
-      # Begins the test mode.
+      # Begins the test mode. An application that boots within the example is pinned when it connects.
       # @return [void]
       def start
         finish
-        databases.each { |database| @pins << Pin.new(database) }
+        databases.each { |database| pin(database) }
+        AsyncRecord.on_connect = method(:pin) unless @databases
       end
 
       # Rolls back and ends it.
       # @return [void]
       def finish
+        AsyncRecord.on_connect = nil
         @pins.pop.release until @pins.empty?
       end
 
       private
+
+      def pin(database)
+        @pins << Pin.new(database)
+      end
 
       def known
         [*AsyncRecord.databases.values, base].compact.uniq

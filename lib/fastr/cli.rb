@@ -93,6 +93,7 @@ module Fastr
       require "async_record"
       require "async_record/cli"
       quiet
+      AsyncRecord.slow = nil # changes of a schema take their time, and each says how long
       code = AsyncRecord::CLI.run(arguments, boot: DatabaseFile.method(:load))
       exit(code) unless code.zero?
     end

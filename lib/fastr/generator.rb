@@ -55,7 +55,8 @@ module Fastr
     def generate(kind, name, actions = [])
       unless kind == "controller"
         raise ConfigurationError, "unknown generator: #{kind}.#{Suggestion.for(kind, %w[controller])} " \
-                                  "There is: fastr generate controller NAME [ACTION ...]"
+                                  "There is: fastr generate controller NAME [ACTION ...]; for a table: " \
+                                  "fastr db new create_posts title:string"
       end
 
       controller(name, actions)

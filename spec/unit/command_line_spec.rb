@@ -47,6 +47,7 @@ RSpec.describe "the command line" do
     root = folder({})
     expect(fastr("generate", "controler", "x",
                  chdir: root)).to match([/\Aunknown generator: controler\. Did you mean controller\?.*\n\z/, 1])
+    expect(fastr("generate", "model", "post", chdir: root)).to match([/for a table: fastr db new create_posts/, 1])
     expect(fastr("generate", "controller", "../x", chdir: root)).to match([%r{\A"\.\./x" is no name.*\n\z}, 1])
     expect(fastr("servr", chdir: root)).to match([/Did you mean\?\s+"server"/, 1])
     expect(fastr("server", chdir: root)).to match([/\Athere is no application here.*fastr new NAME\n\z/, 1])

@@ -51,8 +51,13 @@ module AsyncRecord
         type = found && (found[:type] || "string")
         return found if found && (REFERENCES.include?(type) || Migration::TableDefinition::TYPES.include?(type.to_sym))
 
-        raise Error, "a field is name:type, as in title:string!, price:decimal{10,2}, email:string:uniq, " \
-                     "user:references; not #{text.inspect}"
+        raise Error, "a field is name:type, as in title:string!, 'price:decimal{10,2}', email:string:uniq, " \
+                     "user:references; not #{text.inspect}#{quotes(text)}"
+      end
+
+      # Shells make two words of what stands in braces.
+      def quotes(text)
+        "; write quotes around a field with braces, or the shell takes it apart" if text.match?(/\d\z/)
       end
 
       # Now, or one past the newest file when several are written within a second.

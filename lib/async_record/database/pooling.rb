@@ -35,9 +35,26 @@ module AsyncRecord
       url.sub(%r{(://[^:/@]*):[^@/]*@}, '\1:…@')
     end
 
+    # What the driver can be told, in the driver's own words.
+    OPTIONS = %i[size min_size max_waiting pool_timeout connect_timeout idle_timeout max_lifetime busy_timeout
+                 idle_in_transaction timeout].freeze
+    # What the same is called elsewhere.
+    OTHER_WORDS = { pool: :size, max_connections: :size, checkout_timeout: :pool_timeout,
+                    statement_timeout: :timeout, query_timeout: :timeout }.freeze
+    private_constant :OPTIONS, :OTHER_WORDS
+
     private
 
+    def check(options)
+      unknown = options.keys.find { |key| !OPTIONS.include?(key) } || return
+      near = OTHER_WORDS[unknown]
+      near ||= DidYouMean::SpellChecker.new(dictionary: OPTIONS).correct(unknown.to_s).first if defined?(DidYouMean)
+      advice = near ? "did you mean #{near}:?" : "it has #{OPTIONS.join(', ')}; places belong into the URL"
+      raise ConfigurationError, "connect has no option #{unknown}:; #{advice}"
+    end
+
     def prepare_pool(url, options)
+      check(options)
       @url = url.to_s.dup.freeze
       @options = options.freeze
       @mutex = Mutex.new

@@ -64,6 +64,7 @@ module AsyncRecord
       end
 
       # NULLs come first in ascending order here; asking for another place takes a term of its own.
+      # @return [String]
       def order_term(column, direction, nulls)
         term = super(column, direction, nil)
         return term unless nulls
@@ -77,6 +78,7 @@ module AsyncRecord
       end
 
       # MariaDB reads what is in this comment, MySQL does not. A name that would end the comment is not for it.
+      # @return [String]
       def returning_clause(list)
         list.include?("*/") ? "" : " /*M!100500 RETURNING #{list} */"
       end
@@ -87,6 +89,7 @@ module AsyncRecord
       end
 
       # `LOCK IN SHARE MODE` is what both understand; with more to say, each has its own words.
+      # @return [String]
       def lock_clause(lock)
         unless %w[UPDATE SHARE].include?(lock.strength)
           raise NotSupported, "FOR #{lock.strength} is PostgreSQL's alone; MySQL has lock (FOR UPDATE) and " \
@@ -110,6 +113,7 @@ module AsyncRecord
       end
 
       # Every unique index counts here. A skipped row overwrites one column with itself.
+      # @return [String]
       def upsert_clause(conflict, updates)
         sets = (updates || []).map { |column| "#{column} = VALUES(#{column})" }
         sets = conflict.first(1).map { |column| "#{column} = #{column}" } if sets.empty?

@@ -44,6 +44,7 @@ module AsyncRecord
       end
 
       # Arrays, ranges and spans of time are values of their own here.
+      # @return [Object]
       def bind(value)
         case value
         when Array then value.map { |element| bind(element) }
@@ -53,6 +54,7 @@ module AsyncRecord
       end
 
       # One array bind fits every length.
+      # @return [Array]
       def pad(values)
         values
       end

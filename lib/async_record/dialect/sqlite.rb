@@ -28,6 +28,7 @@ module AsyncRecord
       end
 
       # SQLite itself has no limit; a name longer than this is a mistake or an attack.
+      # @return [Integer]
       def max_identifier
         255
       end
@@ -43,6 +44,7 @@ module AsyncRecord
       end
 
       # One writer at a time: there is no row to lock.
+      # @return [String]
       def lock_clause(_lock)
         ""
       end

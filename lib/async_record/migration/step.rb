@@ -8,6 +8,10 @@ module AsyncRecord
   class Migration
     # Runs one script.
     class Step
+      # With these PostgreSQL, MariaDB and MySQL refuse a foreign key to a table that is not there.
+      NO_TARGET = %w[42P01 1005 1824].freeze
+      private_constant :NO_TARGET
+
       # @param database [Database]
       # @param history [History]
       # @param out [#puts]
@@ -130,10 +134,20 @@ module AsyncRecord
       end
 
       def advice(error)
+        target = absent_target(error)
+        return "; there is no table #{target}: make it first, or say foreign_key: { to_table: :… }" if target
         return "" unless error.is_a?(LockTimeout) || ["55P03", 1205, "1205"].include?(error.code)
 
         "; others use the table and did not let go within #{klass.lock_timeout} s: run it again at a quieter time, " \
           "or say a longer lock_timeout in the migration's class"
+      end
+
+      # The table that a foreign key points to, if the database says that it is not there.
+      def absent_target(error)
+        return unless NO_TARGET.include?(error.code.to_s)
+
+        target = error.sql.to_s[/REFERENCES ["`](\w+)["`]/, 1]
+        target if target && !error.sql.match?(/CREATE TABLE ["`]#{target}["`]/) && !@database.schema.table(target)
       end
 
       def kept

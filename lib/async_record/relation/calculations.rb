@@ -12,8 +12,10 @@ module AsyncRecord
       #   User.count                       # => 7
       #   User.group(:city).count          # => { "Bonn" => 3, "Graz" => 4 }
       #   User.count { |n, error| … }
+      # @param column [Symbol, String, Sql, nil] `:all` means rows, as in ActiveRecord
       # @return [Integer, Hash, Pending]
       def count(column = nil, &block)
+        column = nil if column == :all
         perform(block) { @none ? zero(0) : counted(column) }
       end
 

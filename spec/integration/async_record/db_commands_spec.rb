@@ -187,6 +187,7 @@ RSpec.describe "fastr db" do
     db("new", "remove_price_from_items", "price:decimal")
     expect(read(lines.first.delete_prefix("create  "))).to include("    remove_column :items, :price, :decimal\n")
     expect([db("new", "add_x_to_items", "x:strin"), err.string]).to match([1, /a field is name:type/])
+    expect([db("new", "create_y", "price:decimal10"), err.string]).to match([1, /quotes around a field with braces/])
     expect([db("new", "tidy", "x:string"), err.string]).to match([1, /fields need a name like/])
   end
 

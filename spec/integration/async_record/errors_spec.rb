@@ -78,6 +78,17 @@ RSpec.describe AsyncRecord::Error do
     expect { AsyncRecord.connect("db/app.db") }.to raise_error(AsyncRecord::ConfigurationError, %r{sqlite:db/app\.db})
   end
 
+  it "is ConfigurationError for an option that there is not, at once and with the right word" do
+    expect { AsyncRecord.connect("sqlite::memory:", pool: 5) }
+      .to raise_error(AsyncRecord::ConfigurationError, /no option pool:; did you mean size:\?/)
+    expect { AsyncRecord.connect("sqlite::memory:", pool_timout: 5) }
+      .to raise_error(AsyncRecord::ConfigurationError, /did you mean pool_timeout:\?/)
+    expect { AsyncRecord.connect("sqlite::memory:", host: "h") }
+      .to raise_error(AsyncRecord::ConfigurationError, /it has size, .*belong into the URL/)
+    expect { model("Lost").connects_to(database: { writing: :log }) }
+      .to raise_error(AsyncRecord::ConfigurationError, /connects_to takes a name or a URL/)
+  end
+
   it "hides the password where a database is shown" do
     expect(AsyncRecord::Database.new("postgres://u:s3cret@h/d").inspect)
       .to eq("#<AsyncRecord::Database postgres://u:…@h/d>")

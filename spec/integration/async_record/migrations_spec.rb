@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "async_record/administration"
+require "async_record/cli"
 require "async_record/schema_dump"
 
 # The language of migrations on each database: what it makes is there, and what undoes it leaves nothing.
@@ -444,6 +445,20 @@ RSpec.describe "Migrations" do
         expect(error.message).to match(/stays:\n  CREATE TABLE .*;\nUndo that by hand/)
       }
       expect(database.query("select * from a")).to eq([])
+    end
+  end
+
+  each_database(:postgresql, :mysql) do
+    it "say what to write when a foreign key points to no table" do
+      migration("broken", "def change = create_table(:posts) { |t| t.references :author, foreign_key: true }")
+      expect { migrate }.to raise_error(AsyncRecord::MigrationError,
+                                        /there is no table authors: make it first, or say foreign_key: { to_table: /)
+    end
+
+    it "are told of a database that is not there" do
+      url = database.url.sub(%r{/\w+\z}, "/not_there")
+      code = AsyncRecord::CLI.run(%w[status --database] + [url], out: StringIO.new, err: err = StringIO.new)
+      expect([code, err.string]).to match([1, /not_there.*; to make it: fastr db create\n\z/])
     end
   end
 end

@@ -135,6 +135,7 @@ RSpec.describe "Queries" do
       end
 
       it "distinct values" do
+        expect([Post.count(:all), Post.all.count(:all)]).to eq([Post.count] * 2)
         expect([Post.distinct.order(:views).pluck(:views), Post.distinct.count(:views),
                 Post.select(:views).distinct.count,
                 Post.distinct.sum(:views)]).to eq([[2, 3], 2, 2, 5])

@@ -134,6 +134,19 @@ RSpec.describe AsyncRecord::Test do
     AsyncRecord.disconnect
   end
 
+  it "pins what is connected within the example, as by an application that boots then" do
+    described_class.databases = nil
+    described_class.isolate do
+      AsyncRecord.connect(database.url)
+      AsyncRecord.database.execute("insert into users (name) values ('bob')")
+    end
+    expect([AsyncRecord.database.pin, User.count]).to eq([nil, 1])
+    AsyncRecord.connect(database.url)
+    expect(AsyncRecord.database.pin).to be_nil
+  ensure
+    AsyncRecord.disconnect
+  end
+
   it "shows a request of the test client what the example wrote" do
     client = Fastr::Test::Client.new(Fastr::Application.new do
       get("/") { User.count.to_s }

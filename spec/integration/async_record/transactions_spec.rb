@@ -33,6 +33,13 @@ RSpec.describe AsyncRecord::Transaction do
     expect([result, balances]).to eq([:done, [5, 5]])
   end
 
+  it "is opened by a database, too" do
+    expect(database.transaction(isolation: :serializable) { |tx| [tx.class, Account.using(tx).update_all(balance: 1)] })
+      .to eq([described_class, 2])
+    database.transaction { Account.update_all(balance: 0) && raise(AsyncRecord::Rollback) }
+    expect(balances).to eq([1, 1])
+  end
+
   it "takes everything back when its block raises" do
     expect do
       transaction do

@@ -252,6 +252,7 @@ Support::Injection.on(:database) do
   value(:stream) do |database, text|
     database.stream("select * from users where name = :n", n: text) { |row| raise "found #{row}" }
   end
+  harmless("takes a block and options, as AsyncRecord.transaction", :transaction)
   harmless("are not for programs", :writes_to, :each_batch, :script, :twin, :pin=, :transaction_in, :await, :ask, :rows,
            :complete, :complete_surely, :complete_or_abandon,
            :check_unique_index)
@@ -268,7 +269,7 @@ Support::Injection.on(:module) do
   harmless("name databases and folders", :connect, :database, :pool, :check_pending!)
   name(:preload) { |_, text| AsyncRecord.preload(User.limit(1).to_a, text) }
   harmless("take seconds and a logger", :logger=, :timeout, :slow=)
-  harmless("take blocks, promises and flags", :filter_binds=, :log=, :gather, :subscribe, :unsubscribe,
+  harmless("take blocks, promises and flags", :on_connect=, :filter_binds=, :log=, :gather, :subscribe, :unsubscribe,
            :legacy_table_names=,
            :filter_attributes=)
   name(:transaction, :begin) do |_, text, method|

@@ -1,7 +1,7 @@
 //! The interface between [`Database`](super::Database) and one kind of database.
 //!
-//! SQLite implements it with its own threads. PostgreSQL and MySQL are to implement it with tasks on the reactor, each
-//! of which owns one connection. Whatever implements it keeps these promises:
+//! SQLite implements it with its own threads, PostgreSQL and MySQL with tasks on the reactor, each of which owns one
+//! connection. Whatever implements it keeps these promises:
 //!
 //! 1. No method blocks, does I/O or panics. A refusal is a completion like any other.
 //! 2. Every completer is completed exactly once, also when a cancel, a timeout and the result race.

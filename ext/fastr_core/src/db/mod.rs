@@ -1,6 +1,6 @@
 //! Databases: connections, queries, typed rows and their JSON.
 //!
-//! [`Database`] is the handle the rest of fastr holds. It speaks to a [`Backend`], of which SQLite is the first; a
+//! [`Database`] is the handle the rest of fastr holds. It speaks to a [`Backend`], SQLite's or a server's; a
 //! backend owns its connections and answers every operation through the [`Completer`](crate::Completer) it was given.
 //! Nothing in here renders SQL, casts values for Ruby or knows a table by name.
 

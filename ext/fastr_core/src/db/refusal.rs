@@ -91,9 +91,14 @@ pub(super) fn left_open(sql: &str) -> Error {
 /// What an answer says when the database was closed.
 pub(super) const CLOSED: &str = "the database was closed";
 
-/// A duration as messages show it.
+/// A duration as messages show it: short ones with more digits, or a limit of 20 ms would read as none.
 pub(super) fn seconds(duration: Duration) -> String {
-    format!("{:.1} s", duration.as_secs_f64())
+    let seconds = duration.as_secs_f64();
+    if seconds < 0.1 {
+        format!("{seconds:.3} s")
+    } else {
+        format!("{seconds:.1} s")
+    }
 }
 
 /// As much of a statement as messages show.
