@@ -69,6 +69,7 @@ module Support
         example.run
       ensure
         Fastr::Log.device = $stdout
+        AsyncRecord.log = nil # an application in development sets it
         folders.each { |folder| FileUtils.rm_rf(folder) }
         stop_app_server
       end
