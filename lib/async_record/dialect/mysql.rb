@@ -48,6 +48,11 @@ module AsyncRecord
         true
       end
 
+      # (see Dialect#tells_documents?)
+      def tells_documents?
+        false
+      end
+
       # (see Dialect#max_identifier)
       def max_identifier
         64

@@ -65,6 +65,8 @@ RSpec.describe "Values of every type" do
             expect(differences(expected, rows.map { |row| row["v"] })).to eq([])
           end
           expect(differences(expected.first(sample), said(type))).to eq([])
+          few = Sample.where(id: ...sample).order(:id)
+          expect(JSON.parse(JSON.generate(few.to_a))).to eq(JSON.parse(few.to_json_bytes))
         end
       end
     end

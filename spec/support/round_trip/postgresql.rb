@@ -23,6 +23,9 @@ module Support
       PADDED = { shown: "encode(convert_to(rpad(v, 12), 'UTF8'), 'hex')", read: HEX,
                  back: ->(text) { text.ljust(12) } }.freeze
       JSON_TEXT = { shown: TEXT[:shown], read: DOCUMENT, bind: JSON.method(:generate) }.freeze
+      # The bits: as a decimal number the client shows some with more digits than it needs.
+      REAL = { shown: "encode(float4send(v), 'hex')",
+               read: ->(text) { PostgreSQL.shortest(BYTES.call(text).unpack1("g")) } }.freeze
       EPOCH = { shown: "extract(epoch from v)", read: SECONDS }.freeze
       INFINITE_DAYS = { "infinity" => Float::INFINITY, "-infinity" => -Float::INFINITY }.freeze
       # The client leaves out the zeros at the end.
@@ -42,6 +45,11 @@ module Support
           whole_numbers + fractions + texts + bits + networks + calendar + arrays + ranges
         end
 
+        # What single precision keeps surely.
+        def shortest(number)
+          number.finite? ? format("%<number>.6g", number: number).to_f : number
+        end
+
         private
 
         def type(...)
@@ -57,7 +65,7 @@ module Support
         end
 
         def fractions
-          [type("real", lambda(&:single), read: FLOAT),
+          [type("real", lambda(&:single), **REAL),
            type("double precision", lambda(&:float), read: FLOAT),
            type("numeric", ->(r) { r.decimal(60, 40, special: true) }, read: DECIMAL),
            type("numeric(30, 10)", ->(r) { r.decimal(20, 10) }, read: DECIMAL),

@@ -148,7 +148,7 @@ impl Pending {
 
     fn error(&self) -> DatabaseError {
         match self.result() {
-            Err(Error::Database(error)) => error,
+            Err(Error::Database(error)) => *error,
             other => panic!("expected a database error, got {other:?}"),
         }
     }
