@@ -28,12 +28,10 @@ module AsyncRecord
         Type.dump(kind, value.is_a?(Base) ? value.id : value)
       end
 
-      # A number that no column can hold still compares rightly as a Float.
-      #
       # @return [Object] {cast}, for a comparison
-      def comparable(table, name, value)
+      def comparable(dialect, table, name, value)
         value = cast(table, name, value)
-        value.is_a?(Integer) && value.bit_length > 63 ? value.to_f : value
+        value.is_a?(Integer) && value.bit_length > 63 ? dialect.comparable(value) : value
       end
     end
 

@@ -96,7 +96,7 @@ module AsyncRecord
 
       # @return [Object] what the driver gets for the value of a condition with a text key
       def bind(dialect, table)
-        dialect.bind(Compiler.comparable(table, @column, @value))
+        dialect.bind(Compiler.comparable(dialect, table, @column, @value))
       end
     end
 

@@ -46,6 +46,17 @@ module AsyncRecord
       '"'
     end
 
+    # @return [Boolean] whether a result says which of its columns are JSON; where not, the schema does
+    def tells_documents?
+      true
+    end
+
+    # @param number [Integer] of more than 64 bits, or of 64 without a sign
+    # @return [Numeric] what is bound to compare columns with it, exactly where a column can hold it
+    def comparable(number)
+      number
+    end
+
     # @return [Boolean] whether a backslash escapes inside a plain string
     def backslash_escapes?
       false
@@ -167,11 +178,6 @@ module AsyncRecord
     # @return [Boolean] whether a failed migration leaves nothing behind
     def transactional_ddl?
       true
-    end
-
-    # @return [Boolean] whether a JSON column may come as text that the driver cannot tell from other text
-    def text_documents?
-      false
     end
 
     # What the driver takes for a Ruby value that is no plain scalar.

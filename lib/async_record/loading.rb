@@ -108,6 +108,12 @@ module AsyncRecord
       attribute_kinds[name]
     end
 
+    # @return [Boolean] whether the driver certainly reads all values as the model wants them; asks no database
+    # @api private
+    def read_by_driver?
+      @retyped ? @retyped.empty? : declared_kinds.empty? && database.dialect.tells_documents?
+    end
+
     # @return [Hash{String => Symbol, #cast}] attributes whose values the driver cannot read as the model wants them
     # @api private
     def retyped

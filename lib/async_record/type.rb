@@ -143,14 +143,33 @@ module AsyncRecord
     end
 
     # @param value [Object] an attribute's value
-    # @return [Object] the same as JSON says it, as the driver writes it from rows
+    # @return [Object] the same as JSON says it, as the driver writes it from rows. JSON has no infinity and no NaN.
     def for_json(value)
       case value
       when Time then value.getutc.iso8601(6)
-      when BigDecimal then value.finite? && value.frac.zero? ? value.to_i.to_s : value.to_s("F")
+      when Float then value.finite? ? value : nil
+      when Array then value.map { |element| for_json(element) }
+      when BigDecimal then decimal_for_json(value)
       when String then value.encoding == Encoding::BINARY ? [value].pack("m0") : value
-      else value
+      else value.is_a?(Range) ? range_for_json(value) : value
       end
+    end
+
+    def decimal_for_json(number)
+      number.finite? && number.frac.zero? ? number.to_i.to_s : number.to_s("F")
+    end
+
+    # As PostgreSQL writes it: "[1,5)".
+    def range_for_json(range)
+      bounds = [range.begin, range.end].map { |bound| bound.is_a?(Float) ? infinite_word(bound) : for_json(bound) }
+      closed = range.end.nil? || range.exclude_end? ? ")" : "]"
+      "#{range.begin.nil? ? '(' : '['}#{bounds.join(',')}#{closed}"
+    end
+
+    def infinite_word(number)
+      return number unless number.infinite?
+
+      number.positive? ? "infinity" : "-infinity"
     end
 
     # "12abc" is 12, as it always was for keys from a URL; text without a leading number is left alone.
@@ -265,6 +284,6 @@ module AsyncRecord
       text.strip.empty? ? nil : text
     end
     private_class_method :rare, :integer, :string, :text, :boolean, :number, :float, :decimal, :datetime, :date, :json,
-                         :parse_time, :blank_to_nil
+                         :parse_time, :blank_to_nil, :decimal_for_json, :range_for_json, :infinite_word
   end
 end

@@ -98,6 +98,15 @@ module Support
       end
     end
 
+    # @return [AsyncRecord::Sql] a condition that no row ever gets past
+    def endless_condition(kind = self.kind)
+      case kind
+      when :postgresql then AsyncRecord.sql("(select pg_sleep(60)) is null")
+      when :mysql then AsyncRecord.sql("sleep(60) = 1")
+      else AsyncRecord.sql("(#{sleep_sql(60)}) = 1")
+      end
+    end
+
     # Asks the database by its own command line client, which shares no code with this library.
     # @return [Array<Array<String, nil>>]
     def witness(sql, database = self.database)

@@ -49,10 +49,10 @@ module AsyncRecord
       end
 
       def comparable(name, value)
-        return Compiler.comparable(@table, name, value) unless name.is_a?(Array)
+        return Compiler.comparable(@dialect, @table, name, value) unless name.is_a?(Array)
 
         table, column = name
-        Compiler.comparable(table == @table_name ? @table : @tables && @tables[table], column, value)
+        Compiler.comparable(@dialect, table == @table_name ? @table : @tables && @tables[table], column, value)
       end
 
       def list(name, values)

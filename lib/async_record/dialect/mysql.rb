@@ -48,6 +48,11 @@ module AsyncRecord
         true
       end
 
+      # (see Dialect#tells_documents?)
+      def tells_documents?
+        false
+      end
+
       # (see Dialect#max_identifier)
       def max_identifier
         64
@@ -123,11 +128,6 @@ module AsyncRecord
       # (see Dialect#upsert_head)
       def upsert_head(_conflict)
         " ON DUPLICATE KEY UPDATE "
-      end
-
-      # MariaDB's JSON is text with a check.
-      def text_documents?
-        true
       end
 
       # (see Dialect#default_values)

@@ -33,6 +33,11 @@ module AsyncRecord
         255
       end
 
+      # What no column can hold still compares rightly as a Float.
+      def comparable(number)
+        number.to_f
+      end
+
       # (see Dialect#limit_clause)
       def limit_clause(limit, offset)
         super(limit || (offset && "-1"), offset)

@@ -43,7 +43,7 @@ module AsyncRecord
       def to_json_bytes(**options, &block)
         return answer("[]", block) if @none
         return perform(block) { shaped_json(JsonShape.of(model, preloads: @preloads, **options)) } if shaped?(options)
-        return perform(block) { own_json } if own_kinds?
+        return perform(block) { own_json } unless model.read_by_driver?
 
         fetch(block, :json) { |json| json }
       end
@@ -124,12 +124,7 @@ module AsyncRecord
 
       # @return [Boolean] whether the model reads a column that is shown in its own way
       def reads_itself?
-        own_kinds? && !(names_shown & model.retyped.keys).empty?
-      end
-
-      # What needs no look at the table: whether columns may mean something else than the driver reads.
-      def own_kinds?
-        !model.declared_kinds.empty? || database.dialect.text_documents?
+        !(model.retyped.empty? || (names_shown & model.retyped.keys).empty?)
       end
 
       # @return [String] JSON made of objects

@@ -2,81 +2,78 @@
 
 # A plain query with a block, asked on the dispatcher outside of any transaction: no fiber waits for it.
 RSpec.describe AsyncRecord::Pending, "without a fiber" do
-  let(:database) { sqlite_database }
-  let(:endless) do
-    AsyncRecord.sql("(with recursive c(x) as (select 1 union all select x + 1 from c) " \
-                    "select count(*) from c where x < 0) = 1")
-  end
+  each_database do
+    let(:endless) { endless_condition }
 
-  before do
-    database.query("create table users (id integer primary key, name text)")
-    model("User", database)
-    User.insert_all!([{ name: "ann" }, { name: "bob" }])
-    User.columns
-  end
-
-  # What the code run on the dispatcher passes on.
-  def on_dispatcher(&block)
-    Fastr::Dispatcher.instance.ensure_running
-    called_back { |done| Fastr::Dispatcher.next_tick { block.call(done) } }
-  end
-
-  it "gives records, values and JSON to the block, on the dispatcher and in a later turn" do
-    seen = on_dispatcher do |done|
-      results = []
-      add = ->(value) { done.call(results) if (results << value).size == 4 }
-      User.order(:id).all { |users| add.call(users.map(&:name)) }
-      User.order(id: :desc).pluck(:name) { |names| add.call(names) }
-      User.where(id: 2).select(:name).to_json_bytes { |json| add.call(json) }
-      add.call(:first)
+    before do
+      database.query("create table users (id #{column(:id)}, name #{column(:string)})")
+      model("User", database)
+      User.insert_all!([{ name: "ann" }, { name: "bob" }])
+      User.columns
     end
-    expect(seen).to contain_exactly(:first, %w[ann bob], %w[bob ann], '[{"name":"bob"}]')
-    expect(seen.first).to eq(:first)
-  end
 
-  it "gives the errors of the statement and of the names to the error path" do
-    database.query("alter table users rename to people")
-    expect(on_dispatcher { |done| User.all.to_a { |_, error| done.call(error) } }).to be_a(AsyncRecord::QueryError)
-    database.query("alter table people rename to users")
-    error = on_dispatcher { |done| User.order(:nmae).to_a { nil }.on_error { |e| done.call(e) } }
-    expect(error).to be_a(AsyncRecord::UnknownColumn)
-  end
+    # What the code run on the dispatcher passes on.
+    def on_dispatcher(&block)
+      Fastr::Dispatcher.instance.ensure_running
+      called_back { |done| Fastr::Dispatcher.next_tick { block.call(done) } }
+    end
 
-  it "is cancelled and fails in time, and stops its statement" do
-    cancelled = on_dispatcher { |done| User.where(endless).to_a { nil }.on_error { |e| done.call(e) }.cancel }
-    expect(cancelled).to be_a(AsyncRecord::Cancelled)
-    late = on_dispatcher { |done| User.where(endless).to_a { nil }.timeout(0.05).on_error { |e| done.call(e) } }
-    expect(late).to be_a(AsyncRecord::QueryTimeout)
-    eventually { database.stats[:busy].zero? }
-  end
+    it "gives records, values and JSON to the block, on the dispatcher and in a later turn" do
+      seen = on_dispatcher do |done|
+        results = []
+        add = ->(value) { done.call(results) if (results << value).size == 4 }
+        User.order(:id).all { |users| add.call(users.map(&:name)) }
+        User.order(id: :desc).pluck(:name) { |names| add.call(names) }
+        User.where(id: 2).select(:name).to_json_bytes { |json| add.call(json) }
+        add.call(:first)
+      end
+      expect(seen).to contain_exactly(:first, %w[ann bob], %w[bob ann], '[{"name":"bob"}]')
+      expect(seen.first).to eq(:first)
+    end
 
-  it "is awaited by a fiber and by a thread" do
-    pending = on_dispatcher { |done| done.call(User.order(:id).to_a { nil }) }
-    expect(pending.await.size).to eq(2)
-  end
+    it "gives the errors of the statement and of the names to the error path" do
+      database.query("alter table users rename to people")
+      expect(on_dispatcher { |done| User.all.to_a { |_, error| done.call(error) } }).to be_a(AsyncRecord::QueryError)
+      database.query("alter table people rename to users")
+      error = on_dispatcher { |done| User.order(:nmae).to_a { nil }.on_error { |e| done.call(e) } }
+      expect(error).to be_a(AsyncRecord::UnknownColumn)
+    end
 
-  it "ends with its request when the client leaves" do
-    model("Slow", database) { self.table_name = "slow" }
-    database.query("create view slow as with recursive c(x) as (select 1 union all select x + 1 from c) " \
-                   "select count(*) as n from c where x < 0")
-    Slow.columns
-    errors = Thread::Queue.new
-    port = serve_app(Fastr.app do
-                       get("/a") do
-                         defer_response(200, {}) { Slow.all { |_, error| errors << error } }
-                       end
-                     end)
-    connection(port) { |socket| socket.write("GET /a HTTP/1.1\r\nHost: a\r\n\r\n") && socket.readpartial(100) }
-    expect(errors.pop).to be_a(Fastr::DisconnectedError)
-    eventually { database.stats[:busy].zero? }
-  end
+    it "is cancelled and fails in time, and stops its statement" do
+      cancelled = on_dispatcher { |done| User.where(endless).to_a { nil }.on_error { |e| done.call(e) }.cancel }
+      expect(cancelled).to be_a(AsyncRecord::Cancelled)
+      late = on_dispatcher { |done| User.where(endless).to_a { nil }.timeout(0.05).on_error { |e| done.call(e) } }
+      expect(late).to be_a(AsyncRecord::QueryTimeout)
+      eventually { database.stats[:busy].zero? }
+    end
 
-  it "uses the text of an equal shape with its own values, and forgets it with the table" do
-    expect(User.where(id: 1, name: "ann").pluck(:name)).to eq(["ann"])
-    expect(User.where(id: 2, name: "bob").pluck(:name)).to eq(["bob"])
-    expect(User.where(id: "2").limit(1).offset(0).pluck(:id)).to eq([2])
-    expect(User.where(id: nil).pluck(:name)).to eq([])
-    database.query("alter table users add column age integer")
-    expect(User.first.attributes.keys).to eq(%w[id name age])
+    it "is awaited by a fiber and by a thread" do
+      pending = on_dispatcher { |done| done.call(User.order(:id).to_a { nil }) }
+      expect(pending.await.size).to eq(2)
+    end
+
+    it "ends with its request when the client leaves" do
+      model("Slow", database) { self.table_name = "slow" }
+      database.query("create view slow as select count(*) as n from (#{sleep_sql(60)}) as sleeping")
+      Slow.columns
+      errors = Thread::Queue.new
+      port = serve_app(Fastr.app do
+                         get("/a") do
+                           defer_response(200, {}) { Slow.all { |_, error| errors << error } }
+                         end
+                       end)
+      connection(port) { |socket| socket.write("GET /a HTTP/1.1\r\nHost: a\r\n\r\n") && socket.readpartial(100) }
+      expect(errors.pop).to be_a(Fastr::DisconnectedError)
+      eventually { database.stats[:busy].zero? }
+    end
+
+    it "uses the text of an equal shape with its own values, and forgets it with the table" do
+      expect(User.where(id: 1, name: "ann").pluck(:name)).to eq(["ann"])
+      expect(User.where(id: 2, name: "bob").pluck(:name)).to eq(["bob"])
+      expect(User.where(id: "2").limit(1).offset(0).pluck(:id)).to eq([2])
+      expect(User.where(id: nil).pluck(:name)).to eq([])
+      database.query("alter table users add column age integer")
+      expect(User.first.attributes.keys).to eq(%w[id name age])
+    end
   end
 end

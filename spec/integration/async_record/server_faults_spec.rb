@@ -12,6 +12,15 @@ RSpec.describe "AsyncRecord when the server fails", limit: 60 do
       database.query("select 1 as one").first["one"]
     end
 
+    # After an attempt that failed there is none for up to a second: who asks meanwhile is told the cause at once.
+    def answers_again?
+      eventually do
+        one == 1
+      rescue AsyncRecord::ConnectionError
+        false
+      end
+    end
+
     it "goes on after kill -9 and a restart as if nothing had been" do
       expect(one).to eq(1)
       server.restart
@@ -35,7 +44,7 @@ RSpec.describe "AsyncRecord when the server fails", limit: 60 do
       server.restart
       results = AsyncRecord.gather(*reads, settle: true)
       expect(results).to all(be_an(Array).or(be_a(AsyncRecord::ConnectionError)))
-      expect(one).to eq(1)
+      expect(answers_again?).to be(true)
     end
 
     it "says at once that nobody listens, and where" do
@@ -44,7 +53,7 @@ RSpec.describe "AsyncRecord when the server fails", limit: 60 do
       took = elapsed { expect { one }.to raise_error(AsyncRecord::ConnectionRefused, /127\.0\.0\.1:#{server.port}/) }
       expect(took).to be < relaxed(1.5)
       server.start
-      eventually { one == 1 }
+      expect(answers_again?).to be(true)
     end
 
     it "ends a transaction whose server died with an error, and keeps nothing of it" do
@@ -69,7 +78,7 @@ RSpec.describe "AsyncRecord when the server fails", limit: 60 do
       ensure
         server.resume
       end
-      eventually { one == 1 }
+      expect(answers_again?).to be(true)
     end
 
     it "runs twice as many slow queries as it has connections in two rounds, and the reactor goes on" do

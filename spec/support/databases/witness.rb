@@ -50,7 +50,8 @@ module Support
         def mysql(name, sql)
           output = run(Servers.mysql.recipe.client_command(name), sql)
           output.lines(chomp: true).map do |line|
-            line.split("\t", -1).map { |text| text == "NULL" ? nil : text.gsub(/\\[nt0\\]/, ESCAPES) }
+            fields = line.empty? ? [""] : line.split("\t", -1)
+            fields.map { |text| text == "NULL" ? nil : text.gsub(/\\[nt0\\]/, ESCAPES) }
           end
         end
 

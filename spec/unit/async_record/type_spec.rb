@@ -16,6 +16,17 @@ RSpec.describe "AsyncRecord::Type" do
     end
   end
 
+  {
+    Float::NAN => nil, -Float::INFINITY => nil, [1, Float::INFINITY] => [1, nil], (1...5) => "[1,5)",
+    (..2.5) => "(,2.5]", (Date.new(2024, 1, 2)..) => "[2024-01-02,)",
+    (-Float::INFINITY..Float::INFINITY) => "[-infinity,infinity]", BigDecimal("1.50") => "1.5", BigDecimal("2") => "2",
+    Time.utc(2024) => "2024-01-01T00:00:00.000000Z", "\xff".b => "/w=="
+  }.each do |value, shown|
+    it "says #{value.inspect} in JSON as #{shown.inspect}" do
+      expect(type.for_json(value)).to eq(shown)
+    end
+  end
+
   [
     [:integer, "42", 42], [:integer, "1 or 1=1", 1], [:integer, " -7", -7], [:integer, "", nil],
     [:integer, "abc", "abc"], [:integer, 4.9, 4], [:integer, true, 1], [:integer, Float::NAN, Float::NAN],

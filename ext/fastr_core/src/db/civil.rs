@@ -71,12 +71,19 @@ pub(crate) fn write_clock(out: &mut Vec<u8>, microseconds: i64) {
     }
 }
 
-/// `2026-01-31T23:59:59Z`, with six digits of a fraction if there is one.
+/// `2026-01-31T23:59:59.000000Z`: always six digits, so that JSON is the same whatever keeps the times.
 pub(crate) fn write_timestamp(out: &mut Vec<u8>, microseconds: i64) {
     write_date(out, microseconds.div_euclid(DAY));
     out.push(b'T');
-    write_clock(out, microseconds.rem_euclid(DAY));
+    write_whole_clock(out, microseconds.rem_euclid(DAY));
     out.push(b'Z');
+}
+
+fn write_whole_clock(out: &mut Vec<u8>, microseconds: i64) {
+    write_clock(out, microseconds);
+    if microseconds % 1_000_000 == 0 {
+        out.extend_from_slice(b".000000");
+    }
 }
 
 /// A date as databases that keep dates as text store it.
@@ -96,11 +103,7 @@ pub(crate) fn stored_timestamp(microseconds: i64) -> String {
         moment => text(|out| {
             write_date(out, moment.div_euclid(DAY));
             out.push(b' ');
-            let clock = moment.rem_euclid(DAY);
-            write_clock(out, clock);
-            if clock % 1_000_000 == 0 {
-                out.extend_from_slice(b".000000");
-            }
+            write_whole_clock(out, moment.rem_euclid(DAY));
         }),
     }
 }
@@ -141,12 +144,16 @@ mod tests {
 
     #[test]
     fn points_in_time_are_written_as_iso_8601() {
-        assert_eq!(timestamp(0), "1970-01-01T00:00:00Z");
+        assert_eq!(timestamp(0), "1970-01-01T00:00:00.000000Z");
         assert_eq!(timestamp(-1), "1969-12-31T23:59:59.999999Z");
-        assert_eq!(timestamp(951_827_696_000_000), "2000-02-29T12:34:56Z");
-        assert_eq!(timestamp(-62_167_219_200_000_000), "0000-01-01T00:00:00Z");
-        assert_eq!(timestamp(-62_198_755_200_000_000), "-0001-01-01T00:00:00Z");
-        assert_eq!(timestamp(253_402_300_800_000_000), "+10000-01-01T00:00:00Z");
+        for (moment, expected) in [
+            (951_827_696_000_000, "2000-02-29T12:34:56.000000Z"),
+            (-62_167_219_200_000_000, "0000-01-01T00:00:00.000000Z"),
+            (-62_198_755_200_000_000, "-0001-01-01T00:00:00.000000Z"),
+            (253_402_300_800_000_000, "+10000-01-01T00:00:00.000000Z"),
+        ] {
+            assert_eq!(timestamp(moment), expected);
+        }
     }
 
     #[test]

@@ -209,6 +209,7 @@ pub(crate) fn write_cell(out: &mut Vec<u8>, kind: Kind, cell: Cell<'_>) {
         (Cell::Text(text), Kind::Json) if json_text::is_valid(text) => {
             out.extend_from_slice(text.as_bytes());
         }
+        (Cell::Text(text), Kind::Decimal) => json_text::string(out, json_value::shortest(text)),
         (Cell::Text(text), _) => json_text::string(out, text),
         (Cell::Blob(bytes), _) => quoted(out, |out| json_text::base64(out, bytes)),
         (Cell::Other(value), kind) => json_value::write(out, kind, value),

@@ -10,7 +10,7 @@ pub(super) fn write(out: &mut Vec<u8>, kind: Kind, value: &Value) {
         Value::Unsigned(number) => {
             out.extend_from_slice(itoa::Buffer::new().format(*number).as_bytes());
         }
-        Value::Decimal(digits) => json_text::string(out, digits),
+        Value::Decimal(digits) => json_text::string(out, shortest(digits)),
         Value::Date(i32::MAX | i32::MIN) | Value::Timestamp(i64::MAX | i64::MIN) => {
             out.extend_from_slice(b"null");
         }
@@ -20,6 +20,17 @@ pub(super) fn write(out: &mut Vec<u8>, kind: Kind, value: &Value) {
         Value::Array(elements) => array(out, kind, elements),
         Value::Range(range) => json_text::string(out, &range_text(kind, range)),
         plain => write_cell(out, kind, Cell::from(plain)),
+    }
+}
+
+/// Without the zeros that only say how many digits the column keeps: the number is the same, and so is the JSON of a
+/// record, which knows no scale.
+pub(crate) fn shortest(digits: &str) -> &str {
+    let is_plain = |byte| matches!(byte, b'0'..=b'9' | b'-' | b'.');
+    if digits.contains('.') && digits.bytes().all(is_plain) {
+        digits.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        digits
     }
 }
 
@@ -187,7 +198,11 @@ mod tests {
         );
         assert_eq!(
             json(Kind::Decimal, &Value::Decimal("0.10".into())),
-            "\"0.10\""
+            "\"0.1\""
+        );
+        assert_eq!(
+            ["10", "1.00", "0.0", "-0.50", "NaN", "1.0x"].map(shortest),
+            ["10", "1", "0", "-0.5", "NaN", "1.0x"]
         );
         assert_eq!(json(Kind::Date, &Value::Date(0)), "\"1970-01-01\"");
     }

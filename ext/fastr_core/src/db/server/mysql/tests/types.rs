@@ -150,8 +150,8 @@ fn rows_become_json_without_a_detour() {
                    cast(0.5 as double) as f";
         assert_eq!(
             json(&mut session, sql).await,
-            "[{\"i\":1,\"u\":18446744073709551615,\"n\":\"12.50\",\"d\":\"2026-01-31\",\
-             \"ts\":\"2026-01-31T10:00:00Z\",\"t\":\"25:00:00\",\"s\":\"ä\\\"\",\"b\":\"AP8=\",\"x\":null,\"f\":0.5}]"
+            "[{\"i\":1,\"u\":18446744073709551615,\"n\":\"12.5\",\"d\":\"2026-01-31\",\
+             \"ts\":\"2026-01-31T10:00:00.000000Z\",\"t\":\"25:00:00\",\"s\":\"ä\\\"\",\"b\":\"AP8=\",\"x\":null,\"f\":0.5}]"
         );
         assert_eq!(
             json(&mut session, "select 1 as i from dual where false").await,

@@ -5,7 +5,7 @@ use super::reader::Reader;
 use super::{Malformed, calendar, number, value, write_text};
 use crate::db::json::{Cell, quoted, write_cell};
 use crate::db::rows::Kind;
-use crate::db::{civil, json_text};
+use crate::db::{civil, json_text, json_value};
 
 /// Appends one value that is not NULL.
 pub(in super::super) fn write_json(
@@ -26,8 +26,8 @@ pub(in super::super) fn write_json(
         // The server keeps only valid JSON in it.
         Form::Jsonb => out.extend_from_slice(reader.versioned()?.rest_as_text()?.as_bytes()),
         Form::Json => out.extend_from_slice(reader.rest_as_text()?.as_bytes()),
-        Form::Numeric => try_quoted(out, |out| number::numeric(out, &mut reader))?,
-        Form::Money => try_quoted(out, |out| number::money(out, &mut reader))?,
+        Form::Numeric => decimal(out, |out| number::numeric(out, &mut reader))?,
+        Form::Money => decimal(out, |out| number::money(out, &mut reader))?,
         Form::Timestamp | Form::TimestampTz => match calendar::timestamp(reader.i64()?)? {
             i64::MAX | i64::MIN => out.extend_from_slice(b"null"),
             moment => quoted(out, |out| civil::write_timestamp(out, moment)),
@@ -50,6 +50,20 @@ pub(in super::super) fn write_json(
 fn slow(out: &mut Vec<u8>, of: &Type, kind: Kind, bytes: &[u8]) -> Result<(), Malformed> {
     write_cell(out, kind, Cell::from(&value(of, bytes)?));
     Ok(())
+}
+
+fn decimal(
+    out: &mut Vec<u8>,
+    write: impl FnOnce(&mut Vec<u8>) -> Result<(), Malformed>,
+) -> Result<(), Malformed> {
+    try_quoted(out, |out| {
+        let start = out.len();
+        write(out)?;
+        let digits = std::str::from_utf8(&out[start..]).map_err(|_| Malformed::Bytes)?;
+        let kept = json_value::shortest(digits).len();
+        out.truncate(start + kept);
+        Ok(())
+    })
 }
 
 fn try_quoted(
