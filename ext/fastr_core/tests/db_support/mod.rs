@@ -111,7 +111,7 @@ impl Pending {
 
     pub fn error(&self) -> DatabaseError {
         match self.result() {
-            Err(Error::Database(error)) => error,
+            Err(Error::Database(error)) => *error,
             other => panic!("expected a database error, got {other:?}"),
         }
     }
