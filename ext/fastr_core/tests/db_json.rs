@@ -39,7 +39,7 @@ fn every_kind_has_its_form() {
     assert_eq!(one(Kind::Any, Value::Bool(true)), "true");
     assert_eq!(one(Kind::Decimal, Value::Integer(12)), "\"12\"");
     assert_eq!(one(Kind::Decimal, Value::Float(1.25)), "\"1.25\"");
-    assert_eq!(one(Kind::Decimal, text("1.250")), "\"1.250\"");
+    assert_eq!(one(Kind::Decimal, text("1.250")), "\"1.25\"");
     assert_eq!(one(Kind::Float, Value::Float(f64::NAN)), "null");
     assert_eq!(one(Kind::Float, Value::Float(f64::INFINITY)), "null");
     assert_eq!(one(Kind::Json, text("{\"a\": [1]}")), "{\"a\": [1]}");
