@@ -252,7 +252,7 @@ Support::Injection.on(:database) do
     database.stream("select * from users where name = :n", n: text) { |row| raise "found #{row}" }
   end
   harmless("are not for programs", :writes_to, :each_batch, :script, :twin, :pin=, :transaction_in, :await, :ask, :rows,
-           :complete, :complete_surely, :complete_or_abandon,
+           :complete, :complete_surely, :complete_or_abandon, :waiter,
            :check_unique_index)
 end
 
