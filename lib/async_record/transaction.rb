@@ -173,6 +173,16 @@ module AsyncRecord
       Pending.spawn { abandon }
     end
 
+    # Its block was interrupted, perhaps in the middle of ending it: a second rollback does no harm.
+    # @api private
+    def reclaim
+      return if @concluded || inherited?
+
+      @reason = "whoever it was for was interrupted"
+      @state = :open
+      Pending.spawn { abandon }
+    end
+
     # @return [String]
     def inspect
       "#<#{self.class} #{@id} #{@state}#{" opened at #{@opened_at}" if @opened_at}>"
@@ -203,7 +213,7 @@ module AsyncRecord
       spoiled = state == :committed && spoiled_by
       state = :rolled_back if spoiled
       @state = :rolled_back
-      _, interruption = end_natively(state)
+      interruption = conclude_natively(state)
       raise TransactionClosed, spoiled_message if spoiled
 
       @state = state
@@ -213,6 +223,16 @@ module AsyncRecord
       raise lost(error.message)
     ensure
       ended
+    end
+
+    # Once the database has answered, it has no such transaction any more.
+    def conclude_natively(state)
+      interruption = end_natively(state).last
+      @concluded = true
+      interruption
+    rescue Error
+      @concluded = true
+      raise
     end
 
     def end_natively(state)

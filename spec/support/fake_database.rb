@@ -114,6 +114,19 @@ class FakeDatabase < AsyncRecord::Database
     results.first
   end
 
+  # The stand-in for a thread's sleep.
+  Answers = Class.new(Array) do
+    def id = 0
+
+    def wait(_limit)
+      first.is_a?(Exception) ? raise(first) : first
+    end
+  end
+
+  def waiter
+    Answers.new
+  end
+
   # @param columns [Hash{Symbol => String}] names and declared types; the first one is the primary key
   def table(name, columns)
     rows = columns.each_with_index.map { |(column, type), index| [column.to_s, type, 0, nil, index.zero? ? 1 : 0] }

@@ -11,6 +11,9 @@ use crate::native;
 use crate::owned::Owned;
 use crate::sink::Sink;
 
+/// What a forked child is told that it has not got.
+const STREAM: &str = "stream";
+
 #[magnus::wrap(class = "AsyncRecord::RowStream", free_immediately)]
 pub(crate) struct RubyRowStream(Owned<Arc<RowStream>>);
 
@@ -34,9 +37,12 @@ impl RubyRowStream {
         })
     }
 
+    /// In a forked child it is the parent's: nothing to do.
     fn close(&self) -> Result<(), Error> {
         guard(|_| {
-            self.0.close();
+            if self.0.check(STREAM).is_ok() {
+                self.0.close();
+            }
             Ok(())
         })
     }
@@ -63,9 +69,12 @@ impl RubySubscription {
         })
     }
 
+    /// In a forked child it is the parent's: nothing to do.
     fn close(&self) -> Result<(), Error> {
         guard(|_| {
-            self.0.close();
+            if self.0.check(STREAM).is_ok() {
+                self.0.close();
+            }
             Ok(())
         })
     }
@@ -73,7 +82,7 @@ impl RubySubscription {
 
 impl Drop for RubySubscription {
     fn drop(&mut self) {
-        if self.0.check("subscription").is_ok() {
+        if self.0.check(STREAM).is_ok() {
             self.0.close();
         }
     }
@@ -81,7 +90,7 @@ impl Drop for RubySubscription {
 
 fn started<T>(ruby: &Ruby, owned: &Owned<T>) -> Result<Arc<fastr_core::reactor::Reactor>, Error> {
     owned
-        .check("stream")
+        .check(STREAM)
         .and_then(|()| native::reactor())
         .map_err(|error| raise(ruby, &error))
 }

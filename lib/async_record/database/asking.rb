@@ -123,15 +123,14 @@ module AsyncRecord
       end
     end
 
-    # Like {complete}, for what must not be left lying about: a result that comes too late goes to `abandoned`.
+    # Like {complete} in a fiber, for what must not be left lying about: a result that comes too late goes to
+    # `abandoned`. See {Held}.
     #
     # @param abandoned [Proc]
     # @return [Object]
     # @api private
-    def complete_or_abandon(abandoned, &submit)
-      return complete(&submit) unless Fastr::Dispatcher.on_dispatcher?
-
-      completion = start(&submit)
+    def complete_or_abandon(abandoned, pool, &submit)
+      completion = start(pool, &submit)
       begin
         interruptible(completion.id) { completion.await }
       rescue StandardError
@@ -139,6 +138,12 @@ module AsyncRecord
         completion.cancel
         raise
       end
+    end
+
+    # @return [Fastr::Waiter] what a thread gives as a sink, and sleeps on
+    # @api private
+    def waiter
+      Fastr::Waiter.new
     end
 
     # @return [Transaction, nil] the one that the running code belongs to
@@ -222,8 +227,7 @@ module AsyncRecord
       pending.sink = nil if pending
     end
 
-    def start
-      pool = self.pool
+    def start(pool = self.pool)
       Fastr::Completion.start { |sink| yield pool, sink }
     end
 

@@ -59,8 +59,7 @@ module AsyncRecord
       return stream_within(transaction, sql, binds, options, &block) if transaction
       return read_stream(pool, sql, binds, options, &block) unless streams_from_replica?(sql)
 
-      replica = @replicas.read { |pool| open_stream(pool || self.pool, sql, binds, options) }
-      drain_stream(replica, &block)
+      read_stream(nil, sql, binds, options, &block)
     end
 
     def stream_within(transaction, sql, binds, options)
@@ -73,13 +72,18 @@ module AsyncRecord
       @replicas && Replicas.reading?(sql) && !@replicas.primary?(Context.current)
     end
 
+    # @param pool [AsyncRecord::Pool, nil] nil for a replica's
     def read_stream(pool, sql, binds, options, &block)
-      drain_stream(open_stream(pool, sql, binds, options), &block)
+      held = Held.new(self, &:close)
+      open = ->(chosen) { open_stream(held, chosen, sql, binds, options) }
+      drain_stream(pool ? open.call(pool) : @replicas.read { |replica| open.call(replica || self.pool) }, &block)
+    ensure
+      held&.release
     end
 
     # The driver takes `batch:` out of the options.
-    def open_stream(pool, sql, binds, options)
-      complete(pool) { |chosen, sink| chosen.stream(sink, sql, binds, options.dup) }
+    def open_stream(held, pool, sql, binds, options)
+      held.take(pool) { |chosen, sink| chosen.stream(sink, sql, binds, options.dup) }
     end
 
     def drain_stream(stream)
@@ -89,8 +93,6 @@ module AsyncRecord
         yield rows
       end
       count
-    ensure
-      stream.close
     end
   end
   private_constant :Streaming

@@ -46,7 +46,12 @@ module AsyncRecord
       # @api private
       def begin(database, **options)
         request = Fastr::Dispatcher.current_request
-        opened(database, check(database, options)).tap { |transaction| transaction.belong_to(request) if request }
+        held = Held.new(database) { |id| new(database, id).reclaim }
+        transaction = opened(database, check(database, options), held)
+        transaction.belong_to(request) if request
+        transaction
+      ensure
+        held&.release unless transaction
       end
 
       # @return [Proc] the block, which takes its transaction back when it raises
@@ -61,23 +66,27 @@ module AsyncRecord
 
       private
 
-      def opened(database, options)
+      # @param held [Held] has it while nobody else does
+      def opened(database, options, held)
         opened_at = Caller.line
         return database.pin.begin(opened_at) if database.pin
 
-        # One that opens after its caller was interrupted would keep every other writer waiting.
-        close = ->(id) { new(database, id).rollback { nil } }
-        id = database.complete_or_abandon(close) { |pool, sink| pool.begin(sink, options) }
+        id = held.take { |pool, sink| pool.begin(sink, options) }
         new(database, id, opened_at: opened_at).tap { |transaction| Idleness.watch(transaction) }
       end
 
+      # One that opens after its caller was interrupted would keep a connection, on SQLite every other writer.
       def once(database, options, &block)
-        transaction = opened(database, options)
+        transaction = nil
+        held = Held.new(database) { |id| (transaction || new(database, id)).reclaim }
+        transaction = opened(database, options, held)
         begin
           Context.with(database, transaction) { transaction.guard(&block) }
         ensure
           transaction.run_hooks
         end
+      ensure
+        held&.release
       end
 
       # A hook after the commit may meet a busy database too; that is no reason to do the work again.
