@@ -81,7 +81,7 @@ module Fastr
         yield waiter
         waiter.wait(limit)
       ensure
-        Native.cancel(waiter.id)
+        Native.cancel(waiter.id) if waiter # an interrupt may strike before there is one
       end
     end
 

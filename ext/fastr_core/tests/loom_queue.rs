@@ -315,6 +315,24 @@ fn what_is_staged_in_one_tick_reaches_the_consumer() {
 }
 
 #[test]
+fn what_goes_through_the_stage_is_there_at_once_and_wakes_a_parked_consumer() {
+    loom::model(|| {
+        let queue = StdArc::new(EventQueue::default());
+        let stage = StdArc::new(Stage::new(StdArc::clone(&queue)));
+        assert!(stage.fills(&queue) && !stage.fills(&StdArc::default()));
+        let (pushing, watched) = (StdArc::clone(&stage), StdArc::clone(&queue));
+        let consumer = thread::spawn(move || {
+            let mut taken = Vec::new();
+            assert_eq!(watched.drain(&mut taken, None), Drained::Events);
+            assert!(matches!(taken[..], [Event::Other(1)]));
+        });
+        pushing.push_through(Event::Other(1));
+        run_until(stage.run(), || true);
+        consumer.join().expect("the consumer does not panic");
+    });
+}
+
+#[test]
 fn answers_of_two_threads_are_all_performed_each_in_order() {
     bounded(|| {
         let outbox = StdArc::new(Outbox::default());

@@ -11,30 +11,40 @@ module AsyncRecord
       GRACE = 0.1
       private_constant :GRACE
 
+      @lock = Mutex.new
       @open = {}.compare_by_identity
       @dispatcher = nil
       @due = nil
+      @timer = nil
 
       class << self
         # @param transaction [Transaction]
         # @return [void]
         def watch(transaction)
-          start_anew unless @dispatcher.equal?(Fastr::Dispatcher.instance)
-          @open[transaction] = true
-          arm(now + transaction.database.idle_limit + GRACE)
+          @lock.synchronize do
+            start_anew unless @dispatcher.equal?(Fastr::Dispatcher.instance)
+            @open[transaction] = true
+            arm(now + transaction.database.idle_limit + GRACE)
+          end
         end
 
         # @return [void]
         def forget(transaction)
-          @open.delete(transaction)
+          @lock.synchronize do
+            @open.delete(transaction)
+            disarm if @open.empty?
+          end
         end
 
         # The time has come to look.
         # @api private
         def call(_value = nil)
-          @due = nil
-          soonest = @open.keys.filter_map { |transaction| look(transaction, now) }.min
-          arm(soonest) if soonest
+          open = @lock.synchronize do
+            @due = @timer = nil
+            @open.keys
+          end
+          soonest = open.filter_map { |transaction| look(transaction, now) }.min
+          @lock.synchronize { arm(soonest) } if soonest
         end
 
         # @return [nil] a timer belongs to no request
@@ -48,7 +58,7 @@ module AsyncRecord
         # After a fork: what was open is the parent's.
         def start_anew
           @open = {}.compare_by_identity
-          @due = nil
+          @due = @timer = nil
           @dispatcher = Fastr::Dispatcher.instance
         end
 
@@ -56,9 +66,15 @@ module AsyncRecord
         def arm(due)
           return if @due && @due <= due
 
+          disarm
           @due = due
           @dispatcher.ensure_running
-          @dispatcher.after([due - now, 0].max, self)
+          @timer = @dispatcher.after([due - now, 0].max, self)
+        end
+
+        def disarm
+          Fastr::Native.cancel(@timer) if @timer && @dispatcher.forget(@timer)
+          @due = @timer = nil
         end
 
         def now

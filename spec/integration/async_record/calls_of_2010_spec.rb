@@ -123,8 +123,10 @@ RSpec.describe "AsyncRecord 2010" do
     end
 
     it "gives a failing query to the errback" do
-      error = ask { |done| User.query("select nonsense from nowhere") {
- raise "not here" }.errback { |e| done.call(e) } }
+      error = ask do |done|
+        pending = User.query("select nonsense from nowhere") { raise "not here" }
+        pending.errback { |e| done.call(e) }
+      end
       expect(error).to be_a(AsyncRecord::QueryError)
     end
 

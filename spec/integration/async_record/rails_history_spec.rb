@@ -27,7 +27,9 @@ RSpec.describe "Migrations beside ActiveRecord's" do
         end
         ActiveRecord::Base.establish_connection(#{url.dump})
         ActiveRecord::Migration.verbose = false
-        context = ActiveRecord::MigrationContext.new([#{"#{sqlite_folder}/rails".dump}], ActiveRecord::SchemaMigration)
+        paths = [#{"#{sqlite_folder}/rails".dump}]
+        old = ActiveRecord::VERSION::MAJOR < 7
+        context = ActiveRecord::MigrationContext.new(paths, *(ActiveRecord::SchemaMigration if old))
         #{code}
         puts context.get_all_versions.inspect
       RUBY

@@ -224,8 +224,8 @@ RSpec.describe AsyncRecord::Base do
       it "raises with the messages" do
         Post.create!(name: "bob")
       rescue AsyncRecord::RecordInvalid => error
-        expect([error.message, 
-error.record.errors.to_hash]).to eq(["Validation failed: no bobs", { base: ["no bobs"] }])
+        expect([error.message,
+                error.record.errors.to_hash]).to eq(["Validation failed: no bobs", { base: ["no bobs"] }])
       else
         raise "it was saved"
       end
@@ -354,8 +354,8 @@ error.record.errors.to_hash]).to eq(["Validation failed: no bobs", { base: ["no 
           end
           expect([user.age, user.changes]).to eq([3, { "age" => [1, 3] }])
         end
-        expect([fresh.save, user.save, 
-User.order(:id).pluck(:name, :age)]).to eq([true, true, [["old", 3], ["new", 5]]])
+        expect([fresh.save, user.save,
+                User.order(:id).pluck(:name, :age)]).to eq([true, true, [["old", 3], ["new", 5]]])
       end
 
       it "runs after_commit only once the surrounding transaction is committed" do

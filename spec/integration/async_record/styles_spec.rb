@@ -55,8 +55,11 @@ RSpec.describe AsyncRecord::Pending do
     it "calls callbacks that are added late" do
       pending = User.async.count
       pending.await
-      expect(called_back { |done| pending.on_error {
- done.call(:error) }.callback { |count| done.call(count) } }).to eq(2)
+      counted = called_back do |done|
+        pending.on_error { done.call(:error) }
+        pending.callback { |count| done.call(count) }
+      end
+      expect(counted).to eq(2)
       failed = User.async.find(9)
       expect { failed.await }.to raise_error(AsyncRecord::RecordNotFound)
       expect(called_back { |done| failed.errback { |e| done.call(e.class) } }).to eq(AsyncRecord::RecordNotFound)
