@@ -57,6 +57,12 @@ module AsyncRecord
       number
     end
 
+    # @param _declared [String] a column's type
+    # @return [Integer, nil] its bits, if the database refuses to compare it with a number beyond them
+    def integer_bits(_declared)
+      nil
+    end
+
     # @return [Boolean] whether a backslash escapes inside a plain string
     def backslash_escapes?
       false

@@ -90,6 +90,12 @@ module AsyncRecord
       Dialect.for(:sqlite)
     end
 
+    # @return [Boolean] whether it is a key that no row can have
+    # @api private
+    def beyond?(key)
+      key.is_a?(Integer) && primary_key.is_a?(String) && table&.beyond?(primary_key, key)
+    end
+
     # @return [String, nil] the statement behind `find`, made once per table
     # @api private
     def find_statement

@@ -88,6 +88,10 @@ module AsyncRecord
     # @return [String] every column, quoted and qualified, for a SELECT
     attr_reader :select_list
 
+    # The bits of a number that every integer column holds, without its sign.
+    SMALLEST_WIDTH = 15
+    private_constant :SMALLEST_WIDTH
+
     # @param name [String]
     # @param columns [Array<Column>]
     # @param dialect [Dialect]
@@ -99,6 +103,7 @@ module AsyncRecord
       @columns = columns.freeze
       @names = columns.map(&:name).freeze
       @by_name = index(columns, aliases) { |column| column }
+      @bits = index(columns, aliases) { |column| dialect.integer_bits(column.sql_type) }
       @qualified = index(columns, aliases) { |column| dialect.qualify(name, column.name).freeze }
       @primary_key = columns.select { |c| c.key_position.positive? }.sort_by(&:key_position).map(&:name).freeze
       @select_list = names.map { |column| @qualified[column] }.join(", ").freeze
@@ -115,6 +120,17 @@ module AsyncRecord
     # @return [String, nil] the quoted "table"."column"
     def qualified(name)
       @qualified[name]
+    end
+
+    # @param name [String, Symbol]
+    # @param value [Object]
+    # @return [Boolean] whether it is a number that no row can hold and that the database would not compare
+    # @api private
+    def beyond?(name, value)
+      return false unless value.is_a?(Integer) && value.bit_length > SMALLEST_WIDTH
+
+      bits = @bits[name]
+      !bits.nil? && value.bit_length >= bits
     end
 
     # @yieldparam column [Column]

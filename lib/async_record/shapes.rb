@@ -29,14 +29,21 @@ module AsyncRecord
     # @raise [UnknownColumn]
     def statement(relation)
       key = relation.text_key
-      key && Statement.new(@texts[key] || write(relation, key), binds(relation))
+      values = key && binds(relation)
+      values && Statement.new(@texts[key] || write(relation, key), values)
     end
 
     private
 
-    # In the order in which the compiler writes them: conditions, limit, offset.
+    # In the order in which the compiler writes them: conditions, limit, offset. None if a number is compared in a way
+    # of its own.
     def binds(relation)
-      values = relation.conditions.map { |condition| condition.bind(@dialect, @table) }
+      values = relation.conditions.map do |condition|
+        value = condition.bind(@dialect, @table)
+        return nil if @table.beyond?(condition.text_key, value)
+
+        value
+      end
       values << relation.limit_value if relation.limit_value
       values << relation.offset_value if relation.offset_value
       values

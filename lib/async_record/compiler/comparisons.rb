@@ -26,15 +26,29 @@ module AsyncRecord
       # Writes a column, an operator and a value.
       # @return [void]
       def edge(name, operator, value)
-        @buffer << column(name) << operator
-        bind(comparable(name, value))
+        column = column(name)
+        value = comparable(name, value)
+        return beyond(column, operator, value) if beyond?(name, value)
+
+        @buffer << column << operator
+        bind(value)
       end
 
       private
 
       def equality(name, value)
-        @buffer << column(name) << " = "
-        bind(comparable(name, value))
+        edge(name, " = ", value)
+      end
+
+      # No row holds the number, all rows lie on one side of it.
+      def beyond(column, operator, value)
+        below = value.positive? && operator.include?("<")
+        above = value.negative? && operator.include?(">")
+        @buffer << (below || above ? "#{column} IS NOT NULL" : "1=0")
+      end
+
+      def beyond?(name, value)
+        value.is_a?(Integer) && table_of(name)&.beyond?(name.is_a?(Array) ? name.last : name, value)
       end
 
       # A column of arrays is compared with an array; with several of them if their elements are arrays.
@@ -49,10 +63,13 @@ module AsyncRecord
       end
 
       def comparable(name, value)
-        return Compiler.comparable(@dialect, @table, name, value) unless name.is_a?(Array)
+        Compiler.comparable(@dialect, table_of(name), name.is_a?(Array) ? name.last : name, value)
+      end
 
-        table, column = name
-        Compiler.comparable(@dialect, table == @table_name ? @table : @tables && @tables[table], column, value)
+      def table_of(name)
+        return @table if !name.is_a?(Array) || name.first == @table_name
+
+        @tables && @tables[name.first]
       end
 
       def list(name, values)
@@ -78,6 +95,7 @@ module AsyncRecord
 
       def members(name, values)
         values = values.map { |value| comparable(name, value) }
+        values = values.reject { |value| beyond?(name, value) } if @dialect.array_binds?
         if @dialect.array_binds?
           @buffer << column(name) << " = ANY("
           @binds << values.map { |value| @dialect.bind(value) }
@@ -93,12 +111,14 @@ module AsyncRecord
         high = range.end
         low = nil if infinite?(low)
         high = nil if infinite?(high)
-        return open_range(name, low, high, range.exclude_end?) if low.nil? || high.nil? || range.exclude_end?
+        low, high = [low, high].map { |edge| edge.nil? ? nil : comparable(name, edge) }
+        wide = beyond?(name, low) || beyond?(name, high)
+        return open_range(name, low, high, range.exclude_end?) if low.nil? || high.nil? || range.exclude_end? || wide
 
         @buffer << column(name) << " BETWEEN "
-        bind(comparable(name, low))
+        bind(low)
         @buffer << " AND "
-        bind(comparable(name, high))
+        bind(high)
       end
 
       def open_range(name, low, high, exclusive)

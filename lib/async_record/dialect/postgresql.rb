@@ -21,7 +21,8 @@ module AsyncRecord
         LEFT JOIN pg_index i ON i.indrelid = a.attrelid AND i.indisprimary
         WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
       SQL
-      private_constant :TYPES, :COLUMNS
+      INTEGER_BITS = { "smallint" => 16, "integer" => 32, "bigint" => 64 }.freeze
+      private_constant :TYPES, :COLUMNS, :INTEGER_BITS
 
       # (see Dialect#name)
       def name
@@ -57,6 +58,11 @@ module AsyncRecord
       # @return [Array]
       def pad(values)
         values
+      end
+
+      # (see Dialect#integer_bits)
+      def integer_bits(declared)
+        INTEGER_BITS[declared]
       end
 
       # (see Dialect#distinct_on?)

@@ -181,7 +181,7 @@ module AsyncRecord
         return nil if key.nil? || @none
 
         key = model.cast_key(key)
-        fast = bare? && !huge?(key) && model.find_statement
+        fast = bare? && !huge?(key) && !model.beyond?(key) && model.find_statement
         return where(model.key_condition(key)).limited(nil) unless fast
 
         model.instantiate_all(run(Statement.new(fast, [database.dialect.bind(key), 1]))).first

@@ -194,7 +194,7 @@ Support::Injection.on(:model) do
   harmless("ask about names in memory", :attribute?)
   harmless("are not for programs", :define_attributes, :kind_of_attribute, :timestamp_columns, :declared_kind, :typed,
            :retypes?, :instantiate_all, :known_shapes, :hooks, :filtered_attribute?, :single_key, :key_condition,
-           :keys_condition, :cast_key)
+           :keys_condition, :cast_key, :beyond?)
 end
 
 Support::Injection.on(:record) do
@@ -268,7 +268,7 @@ Support::Injection.on(:module) do
   harmless("names a channel, which is quoted as in notify", :listen)
   harmless("name databases and folders", :connect, :database, :pool, :check_pending!)
   name(:preload) { |_, text| AsyncRecord.preload(User.limit(1).to_a, text) }
-  harmless("take seconds and a logger", :logger=, :timeout, :slow=)
+  harmless("take seconds and a logger", :timeout, :slow=)
   harmless("take blocks, promises and flags", :on_connect=, :filter_binds=, :log=, :gather, :subscribe, :unsubscribe,
            :legacy_table_names=,
            :filter_attributes=)
