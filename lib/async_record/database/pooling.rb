@@ -60,11 +60,15 @@ module AsyncRecord
       @mutex = Mutex.new
     end
 
+    # What runs is stopped, which takes a moment. A thread of its own waits for that, so that a fiber's loop goes on
+    # meanwhile and whoever waits can be interrupted.
     def close_pool
-      @mutex.synchronize do
-        @pool.close if @pool && own?
+      pool = @mutex.synchronize do
+        closing = @pool if own?
         @pool = nil
+        closing
       end
+      Thread.new { pool.close }.join if pool
     end
 
     # @return [Boolean] whether the pool is this process's, not one that came through a fork

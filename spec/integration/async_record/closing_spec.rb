@@ -1,0 +1,27 @@
+# frozen_string_literal: true
+
+RSpec.describe "Closing a database" do
+  each_database do
+    it "answers what runs and what waits, keeps the reactor going, and opens anew with the next statement" do
+      database.query("select 1")
+      errors = Thread::Queue.new
+      passed = Thread::Queue.new
+      running = AsyncRecord.async { database.query(sleep_sql(5)) }.on_error { |error| errors << error }
+      sleep 0.1
+      in_fiber do
+        Fastr::Reactor.next_tick { passed << true }
+        database.close
+      end
+      expect([running.settled?, errors.pop.class.ancestors.include?(AsyncRecord::Error), passed.pop]).to eq([true] * 3)
+      expect(database.query("select 1 as one")).to eq([{ "one" => 1 }])
+    end
+
+    it "can be interrupted" do
+      database.query("select 1")
+      closing = Thread.new { database.close }
+      closing.kill
+      expect(closing.join(5)).to be(closing)
+      expect(database.query("select 1 as one")).to eq([{ "one" => 1 }])
+    end
+  end
+end
