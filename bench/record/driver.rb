@@ -57,5 +57,5 @@ bench.measure("find") { driver.find.call(bench.key) }
 bench.measure("objects1000") { driver.list.call.each { |row| row["title"] } }
 bench.measure("json1000") { JSON.generate(driver.list.call) }
 bench.measure("insert") { driver.insert.call(number += 1, "a note") }
-bench.measure("update") { driver.update.call(number += 1, bench.key) }
+bench.measure("update") { driver.update.call(rand(1000), bench.key) }
 bench.report
