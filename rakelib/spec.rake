@@ -29,7 +29,7 @@ namespace :spec do
   desc "Run the tests of the pure Rust core, beside database servers of their own"
   task :rust do
     with_databases = File.join(NativeBuild::ROOT, "bin/with-databases")
-    sh NativeBuild.cargo_env, with_databases, "cargo", "test", "--locked", "-p", "fastr_core"
+    sh NativeBuild.cargo_env, with_databases, "cargo", "test", "--locked", "--no-fail-fast", "-p", "fastr_core"
   end
 
   # A value that Rust keeps out of the collector's sight survives a normal run by luck; here it is freed or moved.

@@ -146,7 +146,7 @@ fn a_database_that_cannot_be_opened_names_the_file_and_the_reason() {
         }
     }
     let unknown = Database::open(
-        "postgres://localhost/x",
+        "oracle://localhost/x",
         DatabaseOptions::default(),
         reactor(),
     );
