@@ -33,7 +33,7 @@ module AsyncRecord
         255
       end
 
-      # What no column can hold still compares rightly as a Float.
+      # (see Dialect#comparable) What no column can hold still compares rightly as a Float.
       def comparable(number)
         number.to_f
       end
