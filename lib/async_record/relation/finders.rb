@@ -39,7 +39,7 @@ module AsyncRecord
         return find_many([key, *more], block) unless more.empty?
         return find_many(key, block) if key.is_a?(Array) && !composite_key?(key)
 
-        perform(block) { find_one(key) || (block ? nil : not_found(key)) }
+        (block && find_at_once(key, block)) || perform(block) { find_one(key) || (block ? nil : not_found(key)) }
       end
 
       # @return [Base, nil, Pending] some record that matches, or nil
@@ -181,10 +181,30 @@ module AsyncRecord
         return nil if key.nil? || @none
 
         key = model.cast_key(key)
-        fast = bare? && !huge?(key) && !model.beyond?(key) && model.find_statement
-        return where(model.key_condition(key)).limited(nil) unless fast
+        statement = statement_for(key)
+        return where(model.key_condition(key)).limited(nil) unless statement
 
-        model.instantiate_all(run(Statement.new(fast, [database.dialect.bind(key), 1]))).first
+        model.instantiate_all(run(statement)).first
+      end
+
+      # @return [Statement, nil] the one that every `find` of the model shares
+      def statement_for(key)
+        sql = bare? && !huge?(key) && !model.beyond?(key) && model.find_statement
+        sql && Statement.new(sql, [database.dialect.bind(key), 1])
+      end
+
+      # With a callback, and nothing in the way, no fiber is needed: the result finds its way by itself (16 µs of Ruby
+      # instead of 24).
+      #
+      # @return [Pending, nil] nil when it has to be done as usual; what is wrong with the key is told there
+      def find_at_once(key, block)
+        return if @async || @transaction || @primary || @none || key.nil?
+        return unless database.direct? && model.known_table
+
+        statement = statement_for(model.cast_key(key)) || return
+        database.ask(statement, block, ->(rows) { model.instantiate_all(rows).first }, timeout: @timeout_value)
+      rescue StandardError
+        nil
       end
 
       def huge?(key)
