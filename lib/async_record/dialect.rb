@@ -24,7 +24,7 @@ module AsyncRecord
 
     # @return [Symbol] :sqlite, :postgresql or :mysql
     def name
-      raise NotImplementedError
+      raise NotImplementedError, "#{self.class}#name is missing"
     end
 
     # Quotes an identifier by doubling its quote character. Only this makes text of a name.

@@ -321,22 +321,7 @@ fn live(database: &Database, mut seed: u64) {
                 };
                 assert!(start(database, limited).result().is_err());
             }
-            _ => {
-                let opening = begin_with(database, BeginOptions::default());
-                if random(3) == 0 {
-                    opening.cancel();
-                }
-                let Ok(Outcome::Transaction(id)) = opening.result() else {
-                    continue;
-                };
-                let write = start(database, insert().within(id));
-                if random(3) == 0 {
-                    write.cancel();
-                }
-                let end = finishing(database, id, random(2) == 0);
-                write.result().ok();
-                end.result().ok();
-            }
+            _ => transact_at_random(database, insert(), &mut random),
         }
     }
 }

@@ -31,18 +31,12 @@ module AsyncRecord
 
       # Undoes the last migrations.
       def rollback
-        refuse_production("rollback may destroy data of")
-        count = migrator.rollback(steps)
-        @out.puts("nothing to roll back") if count.zero?
-        keep_schema
+        go_back(:rollback, "roll back")
       end
 
       # Undoes the last migrations and runs them again.
       def redo
-        refuse_production("redo may destroy data of")
-        count = migrator.redo(steps)
-        @out.puts("nothing to redo") if count.zero?
-        keep_schema
+        go_back(:redo, "redo")
       end
 
       # Prints which migrations have run.
@@ -124,6 +118,13 @@ module AsyncRecord
       end
 
       private
+
+      def go_back(command, words)
+        refuse_production("#{command} may destroy data of")
+        count = migrator.public_send(command, steps)
+        @out.puts("nothing to #{words}") if count.zero?
+        keep_schema
+      end
 
       def migrator
         Migrator.new(database, folder: target.folder, out: @out, sql: @options[:sql], **@options.slice(:wait))

@@ -136,6 +136,24 @@ pub fn begin(database: &Database) -> TransactionId {
     transaction_of(&begin_with(database, BeginOptions::default()))
 }
 
+/// A transaction with one write, of which each part may be cancelled, and which may be rolled back.
+pub fn transact_at_random(database: &Database, write: Query, random: &mut impl FnMut(u64) -> u64) {
+    let opening = begin_with(database, BeginOptions::default());
+    if random(3) == 0 {
+        opening.cancel();
+    }
+    let Ok(Outcome::Transaction(id)) = opening.result() else {
+        return;
+    };
+    let writing = start(database, write.within(id));
+    if random(3) == 0 {
+        writing.cancel();
+    }
+    let end = finishing(database, id, random(2) == 0);
+    writing.result().ok();
+    end.result().ok();
+}
+
 pub fn finishing(database: &Database, id: TransactionId, commit: bool) -> Pending {
     Pending::new(|completer| {
         database.finish(id, commit, completer);
