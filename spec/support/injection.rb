@@ -93,14 +93,21 @@ module Support
         end
       end
 
+      # What AsyncRecord itself defines, whichever libraries have given every object methods of the same names.
       def all_methods(owner)
         case owner
-        when :model then AsyncRecord::Base.public_methods - Class.new.public_methods - delegated
+        when :model
+          ours(AsyncRecord::Base.public_methods) { |name| AsyncRecord::Base.method(name) } - delegated
         when :module then AsyncRecord.singleton_methods
-        when :relation
-          own = klass(owner).public_instance_methods - Enumerable.instance_methods - Object.instance_methods
-          own + overridden_by_relation
-        else klass(owner).public_instance_methods - Object.instance_methods
+        else ours(klass(owner).public_instance_methods) { |name| klass(owner).instance_method(name) }
+        end
+      end
+
+      def ours(names)
+        names.select do |name|
+          home = yield(name).owner
+          home = home.attached_object if home.singleton_class? && home.respond_to?(:attached_object)
+          home.inspect.delete_prefix("#<Class:").start_with?("AsyncRecord")
         end
       end
 
@@ -109,14 +116,6 @@ module Support
         AsyncRecord::Base.singleton_class.included_modules.filter_map do |face|
           face.const_get(:DELEGATED) if face.const_defined?(:DELEGATED, false)
         end.flatten
-      end
-
-      # Enumerable's names with a meaning of their own.
-      def overridden_by_relation
-        relation = klass(:relation)
-        Enumerable.instance_methods.select do |name|
-          relation.instance_method(name).owner.name.start_with?("AsyncRecord")
-        end
       end
 
       def klass(owner)

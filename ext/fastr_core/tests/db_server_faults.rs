@@ -76,12 +76,10 @@ fn a_killed_server_is_named_at_once_and_found_again_after_its_restart() {
             "{server:?} {:?}",
             since.elapsed()
         );
-        let refused = error(&database, "select 1");
-        assert_eq!(
-            refused.kind,
-            DatabaseErrorKind::Refused,
-            "{server:?} {refused:?}"
-        );
+        // An attempt that met the dying server was cut; the one after it finds nobody.
+        assert!(eventually(
+            || error(&database, "select 1").kind == DatabaseErrorKind::Refused
+        ));
         let over = finishing(&database, transaction, true)
             .result()
             .unwrap_err();

@@ -107,6 +107,7 @@ Support::Injection.on(:relation) do
   name(:preload, :joins, :left_joins) { |users, text, method| users.all.public_send(method, { text => :posts }).to_a }
   name(:to_json_bytes) { |users, text| users.all.to_json_bytes(only: text) }
   name(:to_json_bytes) { |users, text| users.all.to_json_bytes(include: text) }
+  name(:to_json) { |users, text| users.all.to_json(only: text) }
   value(:to_json_bytes) { |users, text| JSON.parse(users.where(name: text).to_json_bytes(only: :name)) }
   harmless("are not for programs", :with_keys, :with_values_of, :rows_of_columns, :where_owner, :for_owner, :joined_by)
   harmless("take a flag", :strict, :strict_loading)
@@ -241,7 +242,8 @@ Support::Injection.on(:record) do
   harmless("take contexts, flags and transactions", :save, :save!, :destroy, :destroy!, :delete, :reload, :valid?,
            :invalid?,
            :validate, :validate!)
-  harmless("make text of values", :as_json)
+  harmless("make text of values", :as_json, :to_json)
+  harmless("compare rows in memory", :==, :eql?)
   harmless("restore what was a record", :init_with, :encode_with, :marshal_load)
   harmless("are not for programs", :load_from)
 end
