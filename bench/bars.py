@@ -107,6 +107,20 @@ def remembered(findings):
             yield f"| {what} | {value:.2f} | | | <= {bar:g} | {'reached' if value <= bar else '**missed**'} |"
 
 
+def ratios(runs):
+    """Every variant of ours in every workload: rate / best Ruby peer, rate / limit, CPU per request / Iodine."""
+    yield "| workload | cores | ours | req/s | CPU s/1000 | / best Ruby peer | / limit | CPU / Iodine |\n|---|--:|---|--:|--:|--:|--:|--:|"
+    iodine = ("iodine-t5", "iodine-t1", "big-iodine-t5")
+    for rows in runs:
+        for row in rows:
+            if not row["kind"].startswith("ours"):
+                continue
+            place = row["workload"], row["cpus"]
+            rivals = (find(rows, *place, "ruby", "rate"), "rps"), (find(rows, *place, ("hyper-1",), "rate"), "rps"), (find(rows, *place, iodine, "cpu"), "cpu1k")
+            cells = [f"{row[key] / rival[key]:.2f}" if rival else "-" for rival, key in rivals]
+            yield f"| {place[0]} | {place[1]} | {row['peer']} | {row['rps']:.0f} | {row['cpu1k']:.3f} | {' | '.join(cells)} |"
+
+
 def table(runs, findings):
     """Only what was measured."""
     head = ["| what | ours | theirs | ratio | bar | |", "|---|---|---|--:|--:|---|"]
