@@ -1,8 +1,10 @@
 # frozen_string_literal: true
 
 # Owns running the tests, each suite by its own runner in its own process.
+require "English"
 require "tmpdir"
 require_relative "acceptance"
+require_relative "cargo_tests"
 
 # Runs rspec. Some examples measure time, and on a machine that others use as well one can fail for their sake: what
 # failed is run once more, alone and in the open. What is wrong fails twice.
@@ -29,7 +31,8 @@ namespace :spec do
   desc "Run the tests of the pure Rust core, beside database servers of their own"
   task :rust do
     with_databases = File.join(NativeBuild::ROOT, "bin/with-databases")
-    sh NativeBuild.cargo_env, with_databases, "cargo", "test", "--locked", "--no-fail-fast", "-p", "fastr_core"
+    tests = [with_databases, "cargo", "test", "--locked", "--no-fail-fast", "-p", "fastr_core"]
+    CargoTests.new(NativeBuild.cargo_env, tests).run || abort("rust tests failed")
   end
 
   # A value that Rust keeps out of the collector's sight survives a normal run by luck; here it is freed or moved.
