@@ -53,6 +53,17 @@ namespace :spec do
     end
   end
 
+  # What may differ between the two; `rake spec` has asked MariaDB everything.
+  ON_MYSQL = %w[mysql_login types errors transactions migrations records queries writes known_traps table_schemas
+                server_limits].map { |name| "spec/integration/async_record/#{name}_spec.rb" }.freeze
+
+  desc "Run the specs about MySQL on MySQL itself instead of MariaDB (bin/setup-mysql fetches it; SPEC=… for others)"
+  task :mysql do
+    sh "bin/setup-mysql"
+    chosen = ENV.fetch("SPEC", nil)&.split || ON_MYSQL
+    RSpecRun.once_more_alone(*chosen, "--tag", "mysql", env: { "FASTR_MYSQL" => "mysql" }) || abort("specs failed on MySQL")
+  end
+
   # A value that Rust keeps out of the collector's sight survives a normal run by luck; here it is freed or moved.
   desc "Run spec/native with the collector running at every allocation, and moving objects after every example"
   task :hostile, [:mode] do |_task, arguments|
