@@ -1,7 +1,7 @@
 //! The interface between the pool of a server database and one protocol. A driver knows how to connect, to stop a
 //! statement from outside and to open a transaction; a session is one connection, owned by one task of the pool, which
 //! never drops a future of it half way: a statement that is no longer wanted is stopped by [`Driver::stop`] and then
-//! drained. A driver that pipelines would bring its own [`Backend`](crate::db::Backend) instead.
+//! drained. A session that can pipeline says so by [`Session::PIPELINE`] and is given several statements at once.
 
 use std::fmt;
 use std::future::Future;
@@ -60,12 +60,33 @@ pub(crate) struct SessionKey(pub(crate) u64);
 
 /// One connection. Its futures are always awaited to their end, unless the connection itself is thrown away.
 pub(crate) trait Session: Send + 'static {
+    /// How many statements may be in flight on it at once; with one, [`run_many`](Self::run_many) is never called.
+    const PIPELINE: usize = 1;
+
     /// How [`Driver::stop`] finds it.
     fn key(&self) -> SessionKey;
 
     /// Runs one statement: rows, JSON or what was written, by the query's shape. Outside of a transaction a statement
     /// whose prepared form a change of the schema made invalid is prepared again and repeated by itself.
     fn run(&mut self, query: &Query) -> impl Future<Output = Result<Outcome, Failure>> + Send;
+
+    /// Runs several statements that stand alone, each in a transaction of its own: the failure of one touches no other.
+    /// Calls `answered` exactly once for each, in order, as soon as the statement has ended and before the next one's
+    /// answer is awaited, with the fate of that very statement. Where the connection breaks, all that follow are lost,
+    /// too; `repeatable` are those that certainly did not take effect. [`Driver::stop`] hits the first that was not
+    /// answered, or the one that came after it. A query's timings count from its predecessor's answer.
+    fn run_many(
+        &mut self,
+        queries: &[&Query],
+        mut answered: impl FnMut(usize, Result<Outcome, Failure>) + Send,
+    ) -> impl Future<Output = ()> + Send {
+        async move {
+            for (index, query) in queries.iter().enumerate() {
+                let result = self.run(query).await;
+                answered(index, result);
+            }
+        }
+    }
 
     /// Runs one statement that reads, and hands its rows over in batches; ends early without an error when the feed is
     /// closed. A session that cannot stop half way without harm says so by [`Fate::Lost`].
