@@ -27,6 +27,8 @@ impl From<Fault> for Ending {
 pub(super) enum Protocol {
     /// In parts that a `Sync` ends.
     Extended,
+    /// The same, with others behind it, which nothing that is done about it may touch.
+    Pipelined,
     /// As plain text.
     Simple,
 }
@@ -95,6 +97,10 @@ impl PostgresSession {
             let taken = match frame.tag {
                 b'Z' => return ended,
                 b'E' => Err(Fault::Server(Box::new(Report::parse(frame.body)?)).into()),
+                // The server takes everything behind it for data.
+                b'G' if protocol == Protocol::Pipelined => {
+                    Err(Fault::Protocol("a COPY stands among other statements".into()).into())
+                }
                 b'G' => {
                     self.copy_nothing(protocol).await?;
                     Err(no_copy())
@@ -112,7 +118,9 @@ impl PostgresSession {
                 Err(_) if ended.is_err() => {}
                 Err(Ending::Refused(kind, reason)) => {
                     ended = Err(Ending::Refused(kind, reason));
-                    self.interrupt().await?;
+                    if protocol != Protocol::Pipelined {
+                        self.interrupt().await?;
+                    }
                 }
                 Err(reason) => ended = Err(reason),
             }

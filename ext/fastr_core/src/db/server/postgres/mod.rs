@@ -17,6 +17,7 @@ mod listen;
 mod location;
 mod oid;
 mod options;
+mod pipeline;
 mod plan;
 mod progress;
 mod session;

@@ -13,7 +13,7 @@ use super::plan::{Description, Plan, Plans, Shape};
 use super::progress::Progress;
 use super::types::Types;
 use super::wire::{Frame, Status, Wire, messages};
-use super::{encode, stream, transaction, unprepared};
+use super::{encode, pipeline, stream, transaction, unprepared};
 use crate::db::feed::Feed;
 use crate::db::query::Query;
 use crate::db::rows::Rows;
@@ -54,10 +54,11 @@ impl PostgresSession {
             timings.set_prepared(was_prepared);
         }
         let collected = Collected::new(&plan.result, &query.shape, &plan.sql)?;
-        self.bind(&plan, query)?;
+        self.bind(&plan, query, 0)?;
         let progress = Progress::new(plan.statement, plan.is_atomic, query);
         self.ask(&query.sql, progress.reached()).await?;
-        self.outcome(query, progress, collected).await
+        self.outcome(Protocol::Extended, query, progress, collected)
+            .await
     }
 
     /// The plan of a statement, and whether it was known.
@@ -104,25 +105,27 @@ impl PostgresSession {
         Ok(Plan::of(name, sql, parameters, result))
     }
 
-    /// Appends a statement that is known, with its values. It is sent together with what was appended before.
-    fn bind(&mut self, plan: &Plan, query: &Query) -> Result<(), Failure> {
+    /// Appends a statement that is known, with its values, for at most so many rows (0: all). It is sent together with
+    /// what was appended before.
+    pub(super) fn bind(&mut self, plan: &Plan, query: &Query, rows: u32) -> Result<(), Failure> {
         let out = &mut self.wire.output;
         encode::bind(out, "", &plan.name, &query.binds, &plan.parameters)
             .map_err(|sentence| error::refused(sentence, &plan.sql))?;
-        messages::execute(out, "", 0);
+        messages::execute(out, "", rows);
         messages::sync(out);
         Ok(())
     }
 
     /// Reads the answer of a statement that was sent.
-    async fn outcome(
+    pub(super) async fn outcome(
         &mut self,
+        protocol: Protocol,
         query: &Query,
         mut progress: Progress<'_>,
         mut collected: Collected,
     ) -> Result<Outcome, Failure> {
         let take = |frame: Frame<'_>| progress.take(&mut collected, frame);
-        match self.answer(Protocol::Extended, take).await {
+        match self.answer(protocol, take).await {
             Ok(()) => progress.outcome(collected),
             Err(ending) => Err(error::of_statement(ending, &query.sql, progress.reached())),
         }
@@ -143,7 +146,7 @@ impl PostgresSession {
     }
 
     /// Forgets all that was prepared, here at once and at the server with the next statement.
-    fn forget(&mut self) {
+    pub(super) fn forget(&mut self) {
         for plan in self.plans.drain() {
             messages::close_statement(&mut self.wire.output, &plan.name);
         }
@@ -151,8 +154,25 @@ impl PostgresSession {
 }
 
 impl Session for PostgresSession {
+    /// More would wait behind each other for no gain.
+    const PIPELINE: usize = 16;
+
     fn key(&self) -> SessionKey {
         self.key.name()
+    }
+
+    async fn run_many(
+        &mut self,
+        queries: &[&Query],
+        mut answered: impl FnMut(usize, Result<Outcome, Failure>) + Send,
+    ) {
+        if self.prepares() {
+            return pipeline::run(self, queries, answered).await;
+        }
+        for (index, query) in queries.iter().enumerate() {
+            let result = self.run(query).await;
+            answered(index, result);
+        }
     }
 
     async fn run(&mut self, query: &Query) -> Result<Outcome, Failure> {

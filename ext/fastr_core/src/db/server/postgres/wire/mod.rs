@@ -115,6 +115,11 @@ impl<S: tokio::io::AsyncRead + AsyncWrite + Unpin> Wire<S> {
         }
     }
 
+    /// The same, for who finds out by the answers how far the server came.
+    pub(super) async fn send_as_far_as_possible(&mut self) {
+        let _ = self.send_all().await;
+    }
+
     async fn send_all(&mut self) -> io::Result<()> {
         let mut sent = 0;
         let result = std::future::poll_fn(|context| self.poll_send(context, &mut sent)).await;
