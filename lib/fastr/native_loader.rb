@@ -12,7 +12,7 @@ module Fastr
       # @return [String] the feature that was loaded
       # @raise [LoadError] when no library fits this Ruby; the message names the fix
       def load
-        failures = FEATURES.map do |feature|
+        failures = likely.map do |feature|
           require feature
           return feature
         rescue LoadError => error
@@ -22,6 +22,12 @@ module Fastr
       end
 
       private
+
+      # A precompiled library lies beside this file. RubyGems would look for a missing one in every installed gem, which
+      # takes longer than loading all the rest.
+      def likely
+        Dir["#{__dir__}/#{ABI}/native.*"].empty? ? FEATURES.drop(1) : FEATURES
+      end
 
       def advice(failures)
         <<~MESSAGE

@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require "fileutils"
 require "stringio"
 
 module Fastr
@@ -36,7 +35,11 @@ module Fastr
     # @return [Proc] the finalizer: it must not hold the upload itself
     # @api private
     def self.remover(path, owner)
-      proc { FileUtils.rm_f(path) if Process.pid == owner }
+      proc do
+        File.unlink(path) if Process.pid == owner
+      rescue SystemCallError # removed or moved by the application
+        nil
+      end
     end
 
     # @return [Integer] bytes
@@ -61,7 +64,7 @@ module Fastr
     # @param target [String] the path to write
     # @return [String] the path written
     def save_to(target)
-      @content ? File.binwrite(target, @content) : FileUtils.cp(@path, target)
+      @content ? File.binwrite(target, @content) : IO.copy_stream(@path, target)
       target
     end
 

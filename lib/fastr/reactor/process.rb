@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require "shellwords"
-
 module Fastr
   # Child processes. The reactor waits for their output and their end; nothing blocks.
   module Reactor
@@ -15,7 +13,7 @@ module Fastr
       # @example
       #   Fastr::Reactor.system("ls /") { |output, status| puts output if status.success? }
       def system(command, *arguments, &block)
-        words = arguments.empty? ? command.shellsplit : [command, *arguments.grep(String)]
+        words = arguments.empty? ? split(command) : [command, *arguments.grep(String)]
         block ||= arguments.find { |argument| argument.respond_to?(:call) }
         output, writer = IO.pipe
         pid = Process.spawn(*words, in: File::NULL, out: writer)
@@ -25,6 +23,11 @@ module Fastr
       end
 
       private
+
+      def split(command)
+        require "shellwords" # by this method only
+        Shellwords.split(command)
+      end
 
       def collect(output, pid, block)
         text = output.read
