@@ -18,8 +18,10 @@ use crate::sink::Sink;
 
 impl RubyRequest {
     fn respond(&self, status: u16, headers: RHash, body: RString) -> Result<(), Error> {
-        let head = guard(|ruby| response::head(ruby, status, headers))?;
-        let response = head.map(|()| response::copy(body));
+        let response = guard(|ruby| {
+            let head = response::head(ruby, status, headers)?;
+            Ok(head.map(|()| response::body(ruby, body)))
+        })?;
         self.with_reactor(|reactor| {
             let delivery = self.open(|request| request.responder.whole(response))?;
             self.complete(reactor, delivery);
@@ -39,7 +41,7 @@ impl RubyRequest {
     }
 
     fn write(&self, body: RString) -> Result<usize, Error> {
-        let bytes = response::copy(body);
+        let bytes = guard(|ruby| Ok(response::body(ruby, body)))?;
         self.with_reactor(|reactor| {
             let stream = self.stream.borrow();
             let stream = stream.as_ref().ok_or_else(not_started)?;

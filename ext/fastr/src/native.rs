@@ -13,7 +13,7 @@ use crate::convert;
 use crate::error::{guard, raise};
 use crate::outgoing;
 use crate::owned;
-use crate::raw::{fd, gvl};
+use crate::raw::{fd, gvl, lent};
 use crate::request;
 use crate::sink::Sink;
 
@@ -76,6 +76,7 @@ fn wait(ruby: &Ruby, limit: Option<f64>) -> Result<RArray, Error> {
     guard(|_| {
         let reactor = started(ruby)?;
         outgoing::flush(&reactor);
+        lent::take_back(ruby);
         let mut events = Vec::new();
         let queue = reactor.queue();
         let drained = gvl::without_gvl(|| queue.drain(&mut events, convert::limit(limit)), &|| {

@@ -77,6 +77,11 @@ fn next_is(words: &mut Words<'_>, expected: &str) -> bool {
         .is_some_and(|word| word.eq_ignore_ascii_case(expected))
 }
 
+/// The words of a statement, also those in quoted text.
+pub(crate) fn words(sql: &str) -> impl Iterator<Item = &str> {
+    Words(sql)
+}
+
 /// The first word of a statement, none if it has no word.
 pub(crate) fn first_word(sql: &str) -> &str {
     Words(sql).next().unwrap_or_default()
@@ -212,5 +217,23 @@ mod tests {
         assert_eq!(classify("prepare x as select 1"), Statement::Write);
         assert_eq!(classify(""), Statement::Read);
         assert_eq!(classify("-- only a comment"), Statement::Read);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_makes_the_classifier_panic(sql in "(\\PC|[;/*(\n -]){0,60}") {
+            let _ = (classify(&sql), first_word(&sql));
+        }
+
+        #[test]
+        fn nothing_before_the_verb_hides_that_it_controls_transactions(
+            blanks in proptest::collection::vec(
+                proptest::sample::select(&[" ", "\n", ";", "-- commit\n", "/* ' */", "/**/", "\u{feff}", "--\n"][..]),
+                0..6,
+            ),
+            verb in proptest::sample::select(&["begin", "COMMIT", "End", "rollback"][..]),
+        ) {
+            proptest::prop_assert_eq!(classify(&format!("{}{verb}", blanks.concat())), Statement::Transaction);
+        }
     }
 }

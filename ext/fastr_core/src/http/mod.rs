@@ -17,6 +17,7 @@ pub mod request_body;
 pub mod responder;
 mod response_stream;
 pub mod routes;
+mod sendfile;
 pub mod server;
 mod service;
 pub mod static_files;
