@@ -4,6 +4,13 @@ use std::sync::atomic::Ordering;
 
 use super::*;
 
+/// Statements with texts of their own: what a busy machine makes of the first ones says nothing about the others.
+fn different(count: usize) -> Vec<String> {
+    (0..count)
+        .map(|number| format!("select {number}"))
+        .collect()
+}
+
 #[test]
 fn quick_statements_share_a_connection_when_there_are_more_of_them_than_connections() {
     let bench = Bench::of_size(1);
@@ -24,7 +31,7 @@ fn connections_are_used_before_they_are_shared() {
         pending.result().unwrap();
     }
     assert!(bench.batches().is_empty(), "{:?}", bench.batches());
-    for pending in bench.rush(&["select 1"; 8]) {
+    for pending in bench.rush(&different(8)) {
         pending.result().unwrap();
     }
     let most = bench.batches().iter().map(Vec::len).max();
@@ -53,7 +60,7 @@ fn connections_that_transactions_hold_do_not_count() {
 #[test]
 fn a_batch_is_as_long_as_the_driver_allows() {
     let bench = Bench::of_size(1);
-    for pending in bench.rush(&["select 1"; 20]) {
+    for pending in bench.rush(&different(20)) {
         pending.result().unwrap();
     }
     let lengths: Vec<usize> = bench.batches().iter().map(Vec::len).collect();
@@ -64,42 +71,52 @@ fn a_batch_is_as_long_as_the_driver_allows() {
 fn what_is_not_known_to_be_quick_travels_alone_and_is_not_overtaken() {
     let bench = Bench::of_size(1);
     let busy = bench.occupy();
-    bench.trust("select log quick");
-    let quick = || bench.start("select log quick");
-    let impatient = || Query {
-        timeout: Some(Duration::from_millis(900)),
-        ..Query::new("select log quick")
+    let quick = |sql: &str| {
+        bench.trust(sql);
+        bench.start(sql)
     };
+    let impatient = Query {
+        timeout: Some(Duration::from_millis(900)),
+        ..Query::new("select log f")
+    };
+    bench.trust("select log f");
     let pending = [
         bench.start("select log unknown"),
-        quick(),
-        quick(),
+        quick("select log a"),
+        quick("select log b"),
         bench.start("select log unknown"),
-        quick(),
+        quick("select log c"),
         bench.script("log script", None),
-        quick(),
-        quick(),
-        bench.start(impatient()),
+        quick("select log d"),
+        quick("select log e"),
+        bench.start(impatient),
     ];
     busy[0].cancel();
     for pending in pending {
         pending.result().unwrap();
     }
-    assert_eq!(bench.batches(), [["select log quick"; 2]; 2]);
-    let expected = [
-        "unknown", "quick", "quick", "unknown", "quick", "script", "quick", "quick", "quick",
+    let batches = [
+        ["select log a", "select log b"],
+        ["select log d", "select log e"],
     ];
+    assert_eq!(bench.batches(), batches);
+    let expected = ["unknown", "a", "b", "unknown", "c", "script", "d", "e", "f"];
     assert_eq!(bench.world.log(), expected);
 }
 
 #[test]
 fn nothing_waits_behind_a_write() {
     let bench = Bench::of_size(1);
-    let (read, write) = ("select 1", "update 1");
-    for pending in bench.rush(&[read, read, write, write, read, write, read]) {
+    let statements = [
+        "select 1", "select 2", "update 3", "update 4", "select 5", "update 6", "select 7",
+    ];
+    for pending in bench.rush(&statements) {
         pending.result().unwrap();
     }
-    let expected = [vec![read, read, write], vec![read, write]];
+    let expected = [
+        vec!["select 1", "select 2", "update 3"],
+        vec!["select 5", "update 6"],
+    ];
     assert_eq!(bench.batches(), expected);
 }
 

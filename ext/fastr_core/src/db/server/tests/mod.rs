@@ -59,8 +59,8 @@ impl Bench {
 
     /// Makes the pool believe that a statement is quick.
     fn trust(&self, sql: &str) {
-        for _ in 0..5 {
-            let took = Duration::from_micros(50);
+        let took = Duration::from_micros(50);
+        for _ in 0..100 {
             self.server.pool.lock().history.learn(sql, took);
         }
     }
@@ -73,12 +73,12 @@ impl Bench {
         busy
     }
 
-    /// Starts statements that are known to be quick while no connection is free, and then lets them go.
-    fn rush(&self, statements: &[&str]) -> Vec<Pending> {
+    /// Starts statements that are believed to be quick while no connection is free, and then lets them go.
+    fn rush<T: AsRef<str>>(&self, statements: &[T]) -> Vec<Pending> {
         let busy = self.occupy();
         let pending = statements.iter().map(|sql| {
-            self.trust(sql);
-            self.start(*sql)
+            self.trust(sql.as_ref());
+            self.start(sql.as_ref())
         });
         let pending = pending.collect();
         for busy in busy {
