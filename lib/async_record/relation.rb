@@ -96,8 +96,8 @@ module AsyncRecord
     #   User.order("age desc", seen_at: { desc: true, nulls: :last })
     #   User.order(AsyncRecord.sql("length(name)"))
     # @return [Relation]
-    def order(*terms, **directions)
-      terms = order_terms(terms, directions)
+    def order(*terms)
+      terms = order_terms(terms)
       return self if terms.empty?
 
       with(:@orders, (@orders.empty? ? terms : @orders + terms).freeze)
@@ -105,14 +105,14 @@ module AsyncRecord
 
     # Sorts anew, forgetting earlier orders.
     # @return [Relation]
-    def reorder(*terms, **directions)
-      with(:@orders, order_terms(terms, directions).freeze)
+    def reorder(*terms)
+      with(:@orders, order_terms(terms).freeze)
     end
 
     # Turns every order around; without one, sorts by the primary key backwards.
     # @return [Relation]
     def reverse_order
-      orders = @orders.empty? ? order_terms(model.key_columns, {}) : @orders
+      orders = @orders.empty? ? order_terms(model.key_columns) : @orders
       with(:@orders, orders.map { |term| reverse_term(term) }.freeze)
     end
 
