@@ -33,3 +33,14 @@ namespace :lint do
     puts "#{files.size} files, no warnings"
   end
 end
+
+# Takes a program that compiles for minutes, so it is no part of bin/test. What is known to be vulnerable lies in a git
+# repository (RustSec's) that has to be reachable: rake audit[advisories].
+desc "Check licences, sources and bans of the crates with cargo-deny (rake audit[advisories] asks RustSec, too)"
+task :audit, [:more] do |_task, arguments|
+  unless system("cargo", "deny", "--version", out: File::NULL, err: File::NULL)
+    abort "cargo-deny is not there: cargo install --locked cargo-deny"
+  end
+  sh "cargo", "deny", "--workspace", "check", "--hide-inclusion-graph", "licenses", "bans", "sources",
+     *arguments.more, *arguments.extras
+end

@@ -22,6 +22,11 @@ module RSpecRun
   end
 end
 
+# Parts of the names of the properties whose input comes from outside: clients, servers, URLs, statements.
+FUZZED = %w[make_a_panic _panic any_pieces cut_anywhere shows_a_password beneath_the_root was_encoded
+            at_every_length hides_that outside_strings never_matter among_any in_turn within_the_file
+            is_read_back joined_again holds_no_line].freeze
+
 desc "Run the specs (SPEC=path/or/folder for some of them)"
 task :spec do
   RSpecRun.once_more_alone(*ENV.fetch("SPEC", "").split) || abort("specs failed")
@@ -33,6 +38,30 @@ namespace :spec do
     with_databases = File.join(NativeBuild::ROOT, "bin/with-databases")
     tests = [with_databases, "cargo", "test", "--locked", "--no-fail-fast", "-p", "fastr_core"]
     CargoTests.new(NativeBuild.cargo_env, tests).run || abort("rust tests failed")
+  end
+
+  desc "Feed the parsers random input for FASTR_FUZZ_SECONDS (120), PROPTEST_CASES (20000) at a time"
+  task :fuzz do
+    seconds = Integer(ENV.fetch("FASTR_FUZZ_SECONDS", "120"))
+    env = NativeBuild.cargo_env.merge("PROPTEST_CASES" => ENV.fetch("PROPTEST_CASES", "20000"))
+    cargo = %w[cargo test --locked -p fastr_core --lib --test form --test multipart --test routes_order
+               --test guard]
+    finish = Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds
+    loop do
+      sh env, *cargo, "--", *FUZZED, verbose: false
+      break if Process.clock_gettime(Process::CLOCK_MONOTONIC) > finish
+    end
+  end
+
+  # What may differ between the two; `rake spec` has asked MariaDB everything.
+  ON_MYSQL = %w[mysql_login types errors transactions migrations records queries writes known_traps table_schemas
+                server_limits].map { |name| "spec/integration/async_record/#{name}_spec.rb" }.freeze
+
+  desc "Run the specs about MySQL on MySQL itself instead of MariaDB (bin/setup-mysql fetches it; SPEC=… for others)"
+  task :mysql do
+    sh "bin/setup-mysql"
+    chosen = ENV.fetch("SPEC", nil)&.split || ON_MYSQL
+    RSpecRun.once_more_alone(*chosen, "--tag", "mysql", env: { "FASTR_MYSQL" => "mysql" }) || abort("specs failed on MySQL")
   end
 
   # A value that Rust keeps out of the collector's sight survives a normal run by luck; here it is freed or moved.

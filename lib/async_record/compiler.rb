@@ -61,6 +61,13 @@ module AsyncRecord
       Compiler.new(@dialect, table.name, table, @buffer, @binds)
     end
 
+    # Names of the model's associations have to be joined from here on; only their tables can be meant by them.
+    # @param model [Class]
+    # @return [void]
+    def asked_of(model)
+      @model = model
+    end
+
     # For display: no table is read to learn its columns.
     # @return [self]
     def know_only
@@ -131,7 +138,7 @@ module AsyncRecord
     # Appends the table's name.
     # @return [void]
     def source
-      @buffer << (@table ? @table.quoted_name : @dialect.quote(@table_name))
+      @buffer << (@table ? @table.quoted_name : @dialect.quote_table(@table_name))
     end
 
     # Appends the list of all columns: by name where they are known, so that a table altered meanwhile changes nothing.
@@ -180,7 +187,7 @@ module AsyncRecord
     # @return [void]
     def subquery(relation, default_columns = nil)
       inner = Compiler.new(@dialect, relation.model.table_name, relation.model.table, @buffer, @binds)
-      Select.new(inner, relation).write(default_columns)
+      Select.new(inner, relation, inner: true).write(default_columns)
     end
 
     private
@@ -192,7 +199,18 @@ module AsyncRecord
       return unknown_or_quoted(column) if table.nil? || table == @table_name
 
       joined = @tables && @tables[table]
-      joined ? column_of(joined, column) : @dialect.qualify(table, column)
+      return column_of(joined, column) if joined
+
+      refuse_unjoined(table) if @model
+      @dialect.qualify(table, column)
+    end
+
+    # @raise [AssociationError] if the table is an association's, which the statement lacks
+    def refuse_unjoined(table)
+      reflection = @model.reflections.each_value.find { |one| one.name.name == table || one.table?(table) } || return
+      raise AssociationError, "#{reflection} is not joined, so that conditions and orders cannot name it: say " \
+                              "joins(:#{reflection.name}) or left_joins(:#{reflection.name}); includes, preload and " \
+                              "eager_load read it by a query of its own"
     end
 
     def split(text)

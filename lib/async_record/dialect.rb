@@ -36,9 +36,29 @@ module AsyncRecord
       @quoted[identifier] || remember(identifier, build_quoted(identifier.to_s))
     end
 
+    # Quotes the name of a table, which may stand in a schema (on MySQL a database): "sales.orders" are two names.
+    #
+    # @param name [String, Symbol]
+    # @return [String]
+    # @raise [InvalidIdentifier]
+    def quote_table(name)
+      schema, table = split_table(name)
+      schema ? "#{quote(schema)}.#{quote(table)}" : quote(table)
+    end
+
+    # @return [Array(String, String)] the schema, or nil, and the table
+    # @raise [InvalidIdentifier] for more than two parts
+    def split_table(name)
+      parts = name.to_s.split(".", -1)
+      return [nil, name.to_s] if parts.one? || parts.empty?
+      return parts if parts.size == 2
+
+      raise InvalidIdentifier, "a table is named \"table\" or \"schema.table\", not #{name.to_s[0, 60].inspect}"
+    end
+
     # @return [String] "table"."column"
     def qualify(table, column)
-      "#{quote(table)}.#{quote(column)}"
+      "#{quote_table(table)}.#{quote(column)}"
     end
 
     # @return [String]

@@ -23,7 +23,7 @@ module AsyncRecord
       raise ArgumentError, "listen needs the name of a channel" if channels.empty?
       raise ArgumentError, "listen needs a block, which gets the channel and the payload" unless block
 
-      Listener.new(Listener.able(resolve(database)), channels.map(&:to_s), block).start
+      Listener.new(Listener.direct(resolve(database)), channels.map(&:to_s), block).start
     end
 
     # Sends a notification. Inside a transaction it is sent when that commits.
@@ -54,6 +54,18 @@ module AsyncRecord
 
       raise NotSupported, "only PostgreSQL has LISTEN and NOTIFY; #{database.inspect} has nothing like it. " \
                           "Within one process Fastr::Reactor::Channel does it; a table can be asked now and then"
+    end
+
+    # @param database [Database]
+    # @return [Database] whose connections stay what they are
+    # @raise [NotSupported]
+    # @api private
+    def self.direct(database)
+      return able(database) unless database.pooler?
+
+      raise NotSupported, "behind pgbouncer a connection belongs to nobody for longer than a transaction, so that nothing " \
+                          "can be heard on it: listen on a database whose URL names the server directly " \
+                          "(AsyncRecord.connect(url, name: :direct), listen(…, database: :direct))"
     end
 
     # @return [Array<String>]

@@ -256,7 +256,7 @@ module AsyncRecord
       return deliver_first(done, callbacks) if @block && (done || Pending.takes_error?(@block))
       return deliver_all(callbacks, done ? @value : @error) if callbacks
 
-      unclaimed(@error) unless done || @waiters || !@detached
+      unclaimed(@error) unless done || @waiters || !(@detached || @on_success)
     end
 
     # The block comes before the callbacks that were added later.
@@ -277,8 +277,9 @@ module AsyncRecord
       deliver_all(callbacks, result) unless callbacks.empty?
     end
 
-    # A promise without callbacks keeps its error for await; a callback form without an error path must not. That the
-    # client left or the reactor stopped is no error of the program's.
+    # A promise without callbacks keeps its error for await; one with a callback and without an error path must not,
+    # since a request would wait for that callback in vain. That the client left or the reactor stopped is no error of
+    # the program's.
     def unclaimed(error)
       return if error.is_a?(Fastr::CancelledError) || error.is_a?(Fastr::DisconnectedError)
 

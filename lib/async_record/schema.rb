@@ -99,7 +99,7 @@ module AsyncRecord
     def initialize(name, columns, dialect, aliases: {})
       @name = name
       @dialect = dialect
-      @quoted_name = dialect.quote(name)
+      @quoted_name = dialect.quote_table(name)
       @columns = columns.freeze
       @names = columns.map(&:name).freeze
       @by_name = index(columns, aliases) { |column| column }

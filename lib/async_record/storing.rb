@@ -90,7 +90,7 @@ module AsyncRecord
         stamp(:create)
         start_counting
         names = stored_names
-        load_inserted(insert_statement(names))
+        load_inserted(insert_statement(names), names)
         @new_record = false
         stored(names)
       end
@@ -103,9 +103,9 @@ module AsyncRecord
       Compiler::Write.new(compiler, model).insert(names, [values], returning: model.table!.names).statement
     end
 
-    def load_inserted(statement)
+    def load_inserted(statement, names)
       result = self.class.database.await(statement.sql, statement.binds)
-      return load_key(result.last) if result.is_a?(Array)
+      return load_key(names, result.last) if result.is_a?(Array)
 
       table = self.class.table
       result.hash_at(0)&.each do |name, value|
@@ -114,7 +114,9 @@ module AsyncRecord
       end
     end
 
-    def load_key(key)
+    # Without the row the record keeps what was assigned; text is its own from here on, as if it had been read.
+    def load_key(names, key)
+      names.each { |part| @attributes[part] = @attributes[part].dup if @attributes[part].is_a?(String) }
       table = self.class.table
       name = Array(self.class.primary_key).find { |part| @attributes[part].nil? && table[part]&.kind == :integer }
       @attributes[name] = key if key && name
@@ -170,7 +172,7 @@ module AsyncRecord
     def stamp(action)
       return unless @touches
 
-      now = Time.now
+      now = Time.now.floor(6) # as the columns keep it
       self.class.timestamp_columns(action).each do |name|
         next if action == :create ? !@attributes[name].nil? : changes_hash.key?(name)
 

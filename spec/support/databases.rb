@@ -9,7 +9,7 @@ require_relative "databases/witness"
 module Support
   # `each_database { it { database.query(…) } }` in a group; `fresh_database(:mysql)` in an example.
   module Databases
-    NAMES = { sqlite: "SQLite", postgresql: "PostgreSQL", mysql: "MariaDB" }.freeze
+    NAMES = { sqlite: "SQLite", postgresql: "PostgreSQL", mysql: Servers.mariadb? ? "MariaDB" : "MySQL" }.freeze
     # What a column is declared as. `:id` is the primary key, which fills itself.
     TYPES = {
       sqlite: { id: "integer primary key", string: "varchar(255)", text: "text", integer: "integer", float: "float",
@@ -125,5 +125,5 @@ RSpec.configure do |config|
   config.extend Support::Databases::Group
   config.after { close_databases }
   # Not within an example, whose time is limited.
-  %i[postgresql mysql].each { |kind| config.before(:context, kind) { Support::Servers.server(kind) } }
+  %i[postgresql mysql pgbouncer].each { |kind| config.before(:context, kind) { Support::Servers.server(kind) } }
 end

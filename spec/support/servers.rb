@@ -4,16 +4,20 @@
 # Each is started at its first use and ended with this process, however that ends. Needs no rspec: `bin/with-databases`
 # uses it too.
 
+require "monitor"
 require_relative "servers/handle"
 
 module Support
   # See the head of this file.
   module Servers
-    KINDS = { postgresql: ["postgresql", PostgreSQL], mysql: ["mariadb", MariaDB] }.freeze
-    private_constant :KINDS
+    # Which server `:mysql` is: MariaDB, or MySQL when FASTR_MYSQL says "mysql".
+    MYSQL = { "mariadb" => MariaDB, "mysql" => MySQL }.slice(ENV.fetch("FASTR_MYSQL", "mariadb")).first ||
+            raise(Error, "FASTR_MYSQL is mariadb or mysql, not #{ENV.fetch('FASTR_MYSQL')}")
+    KINDS = { postgresql: ["postgresql", PostgreSQL], mysql: MYSQL, pgbouncer: ["pgbouncer", PgBouncer] }.freeze
+    private_constant :MYSQL, :KINDS
 
     @running = {}
-    @starting = Mutex.new
+    @starting = Monitor.new
 
     class << self
       # @return [Handle]
@@ -21,17 +25,28 @@ module Support
       # @return [Handle]
       def mysql = server(:mysql)
 
-      # @param kind [:postgresql, :mysql]
+      # @return [Handle] in front of {.postgresql}
+      def pgbouncer = server(:pgbouncer)
+
+      # @return [Boolean] whether `:mysql` is a MariaDB
+      def mariadb? = MYSQL.first == "mariadb"
+
+      # @param kind [:postgresql, :mysql, :pgbouncer]
       # @return [Handle] started, if it was not running
       # @raise [Error] also when it is not installed
       def server(kind)
-        @starting.synchronize { @running[kind] ||= Handle.new(*KINDS.fetch(kind)) }
+        @starting.synchronize do
+          before = kind == :pgbouncer ? [server(:postgresql).port] : []
+          @running[kind] ||= Handle.new(*KINDS.fetch(kind), *before)
+        end
       end
 
-      # Starts both at once.
+      # Starts both databases at once.
       # @return [Array<Handle>]
       def all
-        handles = KINDS.map { |kind, how| Thread.new { [kind, @running[kind] || Handle.new(*how)] } }.to_h(&:value)
+        handles = KINDS.slice(:postgresql, :mysql).map do |kind, how|
+          Thread.new { [kind, @running[kind] || Handle.new(*how)] }
+        end.to_h(&:value)
         @running.update(handles).values
       end
 

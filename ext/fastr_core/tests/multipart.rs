@@ -619,12 +619,23 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_make_the_parser_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), content_type in "\\PC{0,60}") {
-        let _ = block_on(read([b"--XX\r\n".as_slice(), &bytes].concat()));
+    fn no_bytes_make_the_parser_panic(
+        bytes in proptest::collection::vec(any::<u8>(), 0..200),
+        near in "(--XX|\r\n|--|[:;=\"\\\\* ]|name|filename|form-data|Content-Disposition|[a-z\0é]){0,40}",
+        size in 1_usize..12,
+        content_type in "\\PC{0,60}",
+    ) {
         let folder = tempfile::tempdir().unwrap();
+        let limits = MultipartLimits { spool_above: 20, ..MultipartLimits::default() };
+        for bytes in [bytes.as_slice(), near.as_bytes()] {
+            let body = [b"--XX\r\n".as_slice(), bytes].concat();
+            let whole = seen(block_on(read_with(&body, usize::MAX, &limits, folder.path())));
+            prop_assert_eq!(whole, seen(block_on(read_with(&body, size, &limits, folder.path()))));
+        }
         let content_type = format!("multipart/form-data;{content_type}");
         let body = StreamBody::new(stream::iter(chunks(&bytes, 9)));
         let _ = block_on(parse(&content_type, body, &MultipartLimits::default(), folder.path()));
+        prop_assert_eq!(spooled(folder.path()), 0);
     }
 }
 

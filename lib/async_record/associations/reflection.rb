@@ -101,6 +101,14 @@ module AsyncRecord
         false
       end
 
+      # @param name [String] with or without the schema
+      # @return [Boolean] whether it is the other model's table; false if there is no such class
+      def table?(name)
+        klass.table_name == name || klass.table_name.end_with?(".#{name}")
+      rescue AssociationError
+        false
+      end
+
       # @return [String, nil] the column of the other table that counts the records of this one
       def counter_column
         counter = options[:counter_cache]

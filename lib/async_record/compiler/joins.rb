@@ -92,6 +92,7 @@ module AsyncRecord
         table = reflection.chain.reduce(from) { |before, (step, scopes)| step(kind, step, scopes, before) }
         name(path.last.to_s, table)
         name(reflection.klass.table_name, table)
+        name(@dialect.split_table(reflection.klass.table_name).last, table)
         table
       end
 
@@ -115,7 +116,7 @@ module AsyncRecord
       def source_of(klass, table)
         return table.quoted_name if klass.table_name == table.name
 
-        "#{@dialect.quote(klass.table_name)} #{table.quoted_name}"
+        "#{@dialect.quote_table(klass.table_name)} #{table.quoted_name}"
       end
 
       # The conditions of scopes stand in ON, so that an outer join keeps the rows that have none.
@@ -153,8 +154,9 @@ module AsyncRecord
       def named_table(klass)
         plain = table_of(klass)
         name = plain.name
+        base = @dialect.split_table(name).last
         number = 1
-        name = "#{plain.name}_#{number += 1}" while @taken.include?(name)
+        name = "#{base}_#{number += 1}" while @taken.include?(name)
         @taken << name
         name == plain.name ? plain : Table.new(name, plain.columns, @dialect)
       end

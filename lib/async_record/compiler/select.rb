@@ -8,9 +8,11 @@ module AsyncRecord
     class Select
       # @param compiler [Compiler]
       # @param relation [Relation]
-      def initialize(compiler, relation)
+      # @param inner [Boolean] whether it stands in another statement, whose tables it may name, too
+      def initialize(compiler, relation, inner: false)
         @compiler = compiler
         @relation = relation
+        compiler.asked_of(relation.model) unless inner || relation.source || relation.join_sources.any?(Sql)
       end
 
       # @param columns [Array, nil] what to select if the relation does not say

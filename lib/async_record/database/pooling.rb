@@ -6,6 +6,7 @@
 require "fastr/completion"
 require "fastr/fork"
 require "fastr/native_loader"
+require_relative "url_options"
 
 module AsyncRecord
   # The pool of one URL.
@@ -25,8 +26,14 @@ module AsyncRecord
 
         connect
         @dispatcher = Fastr::Dispatcher.instance
-        @pool = Pool.new(url, @options)
+        @pool = Pool.new(@place, @options)
       end
+    end
+
+    # @return [Boolean] whether a pooler stands before the server, so that every transaction may run on another connection
+    # @api private
+    def pooler?
+      UrlOptions.pooler?(url)
     end
 
     # @return [String] the URL without its password
@@ -56,7 +63,8 @@ module AsyncRecord
     def prepare_pool(url, options)
       check(options)
       @url = url.to_s.dup.freeze
-      @options = options.freeze
+      @place, in_url = UrlOptions.divide(@url)
+      @options = in_url.merge(options).freeze
       @mutex = Mutex.new
     end
 

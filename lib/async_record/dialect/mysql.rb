@@ -31,7 +31,10 @@ module AsyncRecord
         WHERE c.table_schema = database() AND c.table_name = ? /*!50700 AND c.table_name = ? */
         ORDER BY c.ordinal_position
       SQL
-      private_constant :NO_LIMIT, :TYPES, :COLUMNS
+      # As many places on both.
+      COLUMNS_OF_ANOTHER = COLUMNS.gsub("database()", "?")
+                                  .sub("/*!50700 AND", "/*!50700 AND c.table_schema = ? AND").freeze
+      private_constant :NO_LIMIT, :TYPES, :COLUMNS, :COLUMNS_OF_ANOTHER
 
       # (see Dialect#name)
       def name
@@ -108,8 +111,8 @@ module AsyncRecord
 
       # @return [Array(String, Array)] a statement with the columns of every unique index: its name, a column's
       def unique_indexes_query(table)
-        ["SELECT index_name AS name, column_name AS `column` FROM information_schema.statistics WHERE table_schema = " \
-         "database() AND table_name = ? AND non_unique = 0 ORDER BY index_name, seq_in_index", [table.to_s]]
+        within("SELECT index_name AS name, column_name AS `column` FROM information_schema.statistics WHERE " \
+               "table_schema = database() AND table_name = ? AND non_unique = 0 ORDER BY index_name, seq_in_index", table)
       end
 
       # (see Dialect#conflict_target?)
@@ -147,12 +150,13 @@ module AsyncRecord
 
       # (see SQLite#columns_query)
       def columns_query(table)
-        [COLUMNS, [table.to_s] * 3]
+        schema, name = split_table(table)
+        schema ? [COLUMNS_OF_ANOTHER, [schema, name] * 3] : [COLUMNS, [name] * 3]
       end
 
       # (see SQLite#table_query)
       def table_query(table)
-        ["SELECT 1 FROM information_schema.tables WHERE table_schema = database() AND table_name = ?", [table.to_s]]
+        within("SELECT 1 FROM information_schema.tables WHERE table_schema = database() AND table_name = ?", table)
       end
 
       # (see SQLite#types)
@@ -163,6 +167,14 @@ module AsyncRecord
       # (see SQLite#uuid)
       def uuid
         Sql.new("uuid()")
+      end
+
+      private
+
+      # A question about one table, of the connection's own database unless the name says another.
+      def within(sql, table)
+        schema, name = split_table(table)
+        schema ? [sql.sub("database()", "?"), [schema, name]] : [sql, [name]]
       end
     end
   end

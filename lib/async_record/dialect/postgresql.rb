@@ -72,12 +72,12 @@ module AsyncRecord
 
       # (see SQLite#columns_query)
       def columns_query(table)
-        [COLUMNS, [quote(table)]]
+        [COLUMNS, [quote_table(table)]]
       end
 
       # (see SQLite#table_query)
       def table_query(table)
-        ["SELECT 1 WHERE to_regclass($1) IS NOT NULL", [quote(table)]]
+        ["SELECT 1 WHERE to_regclass($1) IS NOT NULL", [quote_table(table)]]
       end
 
       # (see SQLite#types)

@@ -14,7 +14,7 @@ module AsyncRecord
       }.freeze
       # The extended form shows generated columns too; hidden = 1 are those of virtual tables.
       COLUMNS = <<~SQL.tr("\n", " ").strip.freeze
-        SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid
+        SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_xinfo(?, ?) WHERE hidden <> 1 ORDER BY cid
       SQL
       UUID = <<~SQL.tr("\n", " ").strip.freeze
         lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-' ||
@@ -61,12 +61,14 @@ module AsyncRecord
 
       # @return [Array(String, Array)] the statement that describes a table: name, type, not null, default, key position
       def columns_query(table)
-        [COLUMNS, [table.to_s]]
+        [COLUMNS, split_table(table).reverse]
       end
 
       # @return [Array(String, Array)] a statement with a row if the table exists
       def table_query(table)
-        ["SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND name = ?", [table.to_s]]
+        schema, name = split_table(table)
+        ["SELECT 1 FROM #{schema ? "#{quote(schema)}." : ''}sqlite_master WHERE type IN ('table', 'view') AND name = ?",
+         [name]]
       end
 
       # @return [Hash{Symbol => String}]

@@ -30,7 +30,7 @@ module AsyncRecord
       def create_table(name, definition, if_not_exists: false, force: false, comment: nil, options: nil,
                        temporary: false)
         parts = table_parts(name, definition)
-        head = "CREATE #{'TEMPORARY ' if temporary}TABLE #{'IF NOT EXISTS ' if if_not_exists}#{quote(name)}"
+        head = "CREATE #{'TEMPORARY ' if temporary}TABLE #{'IF NOT EXISTS ' if if_not_exists}#{quote_table(name)}"
         table = "#{head} (#{parts.join(', ')})#{table_options(comment, options)}"
         [*(drop_table(name, if_exists: true, force: force) if force), table,
          *definition.indexes.flat_map { |columns, index| add_index(name, columns, **index) },
@@ -39,12 +39,12 @@ module AsyncRecord
 
       # @return [Array<String>]
       def drop_table(name, _definition = nil, if_exists: false, force: false, **_options)
-        ["DROP TABLE #{'IF EXISTS ' if if_exists}#{quote(name)}#{cascade(force)}"]
+        ["DROP TABLE #{'IF EXISTS ' if if_exists}#{quote_table(name)}#{cascade(force)}"]
       end
 
       # @return [Array<String>]
       def rename_table(name, new_name)
-        ["ALTER TABLE #{quote(name)} RENAME TO #{quote(new_name)}"]
+        ["ALTER TABLE #{quote_table(name)} RENAME TO #{quote_table(new_name)}"]
       end
 
       # @return [Array<String>]
@@ -52,25 +52,25 @@ module AsyncRecord
         return [] if if_not_exists && column?(table, name)
 
         column = one_column(name, type, options)
-        ["ALTER TABLE #{quote(table)} ADD COLUMN #{column_sql(column)}", *column_comment(table, column)]
+        ["ALTER TABLE #{quote_table(table)} ADD COLUMN #{column_sql(column)}", *column_comment(table, column)]
       end
 
       # @return [Array<String>]
       def remove_column(table, name, *_type, if_exists: false, **_options)
         return [] if if_exists && !column?(table, name)
 
-        ["ALTER TABLE #{quote(table)} DROP COLUMN #{quote(name)}"]
+        ["ALTER TABLE #{quote_table(table)} DROP COLUMN #{quote(name)}"]
       end
 
       # @return [Array<String>]
       def rename_column(table, name, new_name)
-        ["ALTER TABLE #{quote(table)} RENAME COLUMN #{quote(name)} TO #{quote(new_name)}"]
+        ["ALTER TABLE #{quote_table(table)} RENAME COLUMN #{quote(name)} TO #{quote(new_name)}"]
       end
 
       # @return [Array<String>]
       def change_column_default(table, name, default)
         change = default.nil? ? "DROP DEFAULT" : "SET DEFAULT #{literal(default)}"
-        ["ALTER TABLE #{quote(table)} ALTER COLUMN #{quote(name)} #{change}"]
+        ["ALTER TABLE #{quote_table(table)} ALTER COLUMN #{quote(name)} #{change}"]
       end
 
       # @return [Array<String, Outside>]
@@ -110,6 +110,10 @@ module AsyncRecord
 
       def quote(name)
         @dialect.quote(name.to_s)
+      end
+
+      def quote_table(name)
+        @dialect.quote_table(name.to_s)
       end
 
       def list(names)
@@ -199,7 +203,7 @@ module AsyncRecord
 
       def index_sql(table, columns, name, options)
         "CREATE #{'UNIQUE ' if options[:unique]}INDEX #{'IF NOT EXISTS ' if options[:if_not_exists]}#{quote(name)} " \
-          "ON #{quote(table)} (#{columns.map { |column| index_column(column, options) }.join(', ')})" \
+          "ON #{quote_table(table)} (#{columns.map { |column| index_column(column, options) }.join(', ')})" \
           "#{" WHERE #{options[:where]}" if options[:where]}"
       end
 
@@ -220,7 +224,7 @@ module AsyncRecord
         raise MigrationError, "say which index of #{table}: its columns or name:" if Array(columns).empty?
 
         words = Array(columns).map { |column| column.to_s.gsub(/\W+/, "_") }
-        short("index_#{table}_on_#{words.join('_and_')}")
+        short("index_#{table.to_s.tr('.', '_')}_on_#{words.join('_and_')}")
       end
 
       # A name that would be too long ends in a digest, so that two do not become the same.

@@ -7,6 +7,9 @@ require "async_record/schema_dump"
 # The language of migrations on each database: what it makes is there, and what undoes it leaves nothing.
 RSpec.describe "Migrations" do
   each_database do |kind|
+    # MySQL proper renames no column that a check or a generated column names.
+    tiny = kind == :mysql && !Support::Servers.mariadb? ? "small" : "tiny"
+
     let(:everything) do
       proc do
         create_table(:users, comment: "who") do |t|
@@ -46,7 +49,7 @@ RSpec.describe "Migrations" do
         add_check_constraint :posts, "small < 100", name: "small_small"
         change_column_null :posts, :body, false, "none"
         change_column_default :users, :active, from: true, to: false
-        rename_column :posts, :small, :tiny
+        rename_column :posts, :small, tiny.to_sym unless tiny == "small"
         rename_table :pairs, :couples
         change_table(:users) do |t|
           t.string :nick
@@ -64,7 +67,7 @@ RSpec.describe "Migrations" do
       expect(database.query("select column_name from (#{columns_sql}) c order by 1", "posts").map do |row|
                row.values.first
              end)
-        .to include("editor_id", "owner_type", "slug", "tiny", "twice", "user_id")
+        .to include("editor_id", "owner_type", "slug", tiny, "twice", "user_id")
       alter(database, :down, &everything)
       expect(dump_of(database)).to eq(before)
       alter(&everything)
@@ -88,11 +91,11 @@ RSpec.describe "Migrations" do
         database.query("insert into posts (body, created_at, updated_at, #{columns}) " \
                        "values ('x', current_timestamp, current_timestamp, #{values})")
       end
-      insert.call("user_id, tiny", "1, 4")
+      insert.call("user_id, #{tiny}", "1, 4")
       row = database.query("select title, state, twice, made is null as unmade from posts").first
       expect(row.values_at("title", "state", "twice")).to eq(["it's \\ \"x\"", "draft", 8])
       expect([0, false]).to include(row["unmade"])
-      [%w[tiny 100], ["price", "-1"], %w[user_id 9], %w[editor_id 9]].each do |columns, values|
+      [[tiny, "100"], ["price", "-1"], %w[user_id 9], %w[editor_id 9]].each do |columns, values|
         expect do
           insert.call(columns, values)
         end.to raise_error(AsyncRecord::QueryError), "#{columns} = #{values} was taken"
@@ -418,9 +421,10 @@ RSpec.describe "Migrations" do
         add_index :samples, :short, length: 10, concurrently: true
         change_column :samples, :tiny, :integer, comment: "less", null: false, default: 3
       end
-      expect(same_after_loading).to include(
-        "`big` bigint(20) unsigned", "`three` mediumint(9)", "`flags` set('a','it''s')", "`bits` bit(8)",
-        "`short` tinytext", "COLLATE utf8mb4_bin", "`tiny` int(11) NOT NULL DEFAULT 3 COMMENT 'less'", "COMMENT='it''s'"
+      # MySQL has no display widths any more, and puts defaults into quotes.
+      expect(same_after_loading.gsub(/(int)\(\d+\)/, '\1').sub("DEFAULT '3'", "DEFAULT 3")).to include(
+        "`big` bigint unsigned", "`three` mediumint", "`flags` set('a','it''s')", "`bits` bit(8)",
+        "`short` tinytext", "COLLATE utf8mb4_bin", "`tiny` int NOT NULL DEFAULT 3 COMMENT 'less'", "COMMENT='it''s'"
       )
     end
 
@@ -430,7 +434,7 @@ RSpec.describe "Migrations" do
       database.script("create view a_view as select id from b_view")
       database.script("create trigger stamp before insert on people for each row begin set new.note = 'a;b'; end")
       database.script("create procedure nothing() begin if true then select 1; end if; end")
-      expect(same_after_loading).to include("CREATE PROCEDURE `nothing`", "stamp before insert", "VIEW `a_view`")
+      expect(same_after_loading).to include("CREATE PROCEDURE `nothing`", "VIEW `a_view`").and match(/stamp`? before insert/i)
     end
 
     it "take rows back to the last change of the schema" do

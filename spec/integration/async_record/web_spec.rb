@@ -19,6 +19,10 @@ RSpec.describe AsyncRecord, "behind a web application" do
         User.create!(name: "x") { |user| async_resp { user.name } }
         render_async
       end
+      get("/write_promising") do
+        AsyncRecord.async { User.create!(name: "x") }.on_success { |user| async_resp { user.name } }
+        render_async
+      end
     end)
   end
 
@@ -32,11 +36,13 @@ RSpec.describe AsyncRecord, "behind a web application" do
     expect(%w[/waiting /first /calling].map { |path| get(path).body }).to eq(["ann"] * 3)
   end
 
+  # Without an error path a promise that has a callback is answered for, too.
   it "answers 503 with Retry-After when no connection is free in time" do
+    paths = %w[/write /write_calling /write_promising]
     AsyncRecord.transaction(database: database) do
-      answers = %w[/write /write_calling].map { |path| Thread.new { get(path) }.value }
-      expect(answers.map { |answer| [answer.code, answer["Retry-After"]] }).to eq([%w[503 1]] * 2)
+      answers = paths.map { |path| Thread.new { get(path) }.value }
+      expect(answers.map { |answer| [answer.code, answer["Retry-After"]] }).to eq([%w[503 1]] * 3)
     end
-    expect(%w[/write /write_calling].map { |path| get(path).code }).to eq(%w[200 200])
+    expect(paths.map { |path| get(path).code }).to eq(%w[200 200 200])
   end
 end

@@ -9,6 +9,8 @@ require "tmpdir"
 require "uri"
 require_relative "postgresql"
 require_relative "mariadb"
+require_relative "mysql"
+require_relative "pgbouncer"
 
 module Support
   module Servers
@@ -23,18 +25,19 @@ module Support
       # @return [Recipe]
       attr_reader :recipe
 
-      # @param kind [String] "postgresql" or "mariadb"
+      # @param kind [String] as the keeper names it
       # @param recipe [Class]
-      def initialize(kind, recipe)
+      # @param more [Array] what the recipe takes beside folder and port
+      def initialize(kind, recipe, *more)
         @folder = Dir.mktmpdir("fastr-#{kind}-")
         File.chmod(0o711, @folder) # the server runs as another user
         input, @lifeline = IO.pipe
-        @keeper = Process.spawn(RbConfig.ruby, "--disable-gems", KEEPER, kind, @folder, in: input, pgroup: true)
+        @keeper = Process.spawn(RbConfig.ruby, "--disable-gems", KEEPER, kind, @folder, *more.map(&:to_s), in: input, pgroup: true)
         input.close
         @owner = Process.pid
         @used = []
         @forgotten = []
-        @recipe = recipe.new(@folder, tell("create"))
+        @recipe = recipe.new(@folder, tell("create"), *more)
       end
 
       def port = recipe.port

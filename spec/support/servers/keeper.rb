@@ -3,7 +3,7 @@
 # Owns one running server: makes its data, starts it, kills and restarts it when told so, and ends it when whoever asked
 # for it is gone, however that ended. It is a process of its own, because a process that was killed cleans nothing up.
 #
-#   ruby --disable-gems keeper.rb postgresql|mariadb FOLDER
+#   ruby --disable-gems keeper.rb postgresql|mariadb|mysql|pgbouncer FOLDER [ARGUMENT]
 #
 # Its standard input is a pipe nobody writes to: its end, and another parent, mean that the owner is gone. Commands come
 # over the socket FOLDER/keeper, one word a connection: see {Keeper#obey}. The folder is removed at the end.
@@ -12,12 +12,16 @@ require "fileutils"
 require "socket"
 require_relative "postgresql"
 require_relative "mariadb"
+require_relative "mysql"
+require_relative "pgbouncer"
 
 module Support
   module Servers
     # See the head of this file.
     class Keeper
-      RECIPES = { "postgresql" => PostgreSQL, "mariadb" => MariaDB }.freeze
+      RECIPES = {
+        "postgresql" => PostgreSQL, "mariadb" => MariaDB, "mysql" => MySQL, "pgbouncer" => PgBouncer
+      }.freeze
       # Below the range that the system takes ports for outgoing connections from: a restarted server finds its own.
       PORTS = (17_000..31_999)
       # Seconds for a server to answer, and to end.
@@ -25,9 +29,9 @@ module Support
       STOP = 10
       private_constant :RECIPES, :PORTS, :START, :STOP
 
-      def initialize(kind, folder)
+      def initialize(kind, folder, *more)
         @folder = folder
-        @recipe = RECIPES.fetch(kind).new(folder, free_port)
+        @recipe = RECIPES.fetch(kind).new(folder, free_port, *more)
         @parent = Process.ppid
         @pid = nil
       end

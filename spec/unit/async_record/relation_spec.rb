@@ -313,4 +313,25 @@ RSpec.describe AsyncRecord::Relation do
         .to end_with("ORDER BY `users`.`name` IS NULL ASC, `users`.`name` DESC")
     end
   end
+
+  it "refuses a condition or an order on an association that is loaded along and not joined" do
+    user.has_many(:posts)
+    post.belongs_to(:user)
+    [user.includes(:posts).where(posts: { views: 1 }), user.eager_load(:posts).order("posts.views"),
+     user.where.not(posts: { views: 1 })].each do |relation|
+      expect { relation.to_a }.to raise_error(AsyncRecord::AssociationError, /joins\(:posts\) or left_joins\(:posts\)/)
+    end
+    expect { user.where(posts: { views: 1 }).delete_all }.to raise_error(AsyncRecord::AssociationError, /not joined/)
+    raw = AsyncRecord.sql("INNER JOIN posts ON posts.user_id = users.id")
+    [user.joins(:posts), user.left_joins(:posts), user.joins(raw)].each do |joined|
+      expect(joined.where(posts: { views: 1 }).to_sql).to end_with('WHERE ("posts"."views" = ?)')
+    end
+  end
+
+  it "lets a subquery name the tables around it" do
+    user.has_many(:posts)
+    post.belongs_to(:user)
+    inner = post.where(users: { age: 3 }).select(:user_id)
+    expect(user.where(id: inner).to_sql).to include('WHERE ("users"."age" = ?)')
+  end
 end

@@ -10,9 +10,12 @@ router.draw do |route|
     route.get "/json", to: "bench#json"
   end
   style = ENV.fetch("BENCH_USERS", "awaited")
-  route.get "/users5", to: "users##{style == 'json' ? 'awaited' : style}"
+  route.get "/users5", to: "users##{style == 'json' ? 'relation' : style}"
   route.get "/users.json", to: "users#relation"
   %w[db queries fortunes updates slowdb].each { |path| route.get "/#{path}", to: "world_#{style}##{path}" }
   route.get "/stream", to: "bench#chunks"
+  route.get "/chunks", to: "bench#thousand_chunks"
+  route.get "/filled/:size", to: "bench#filled"
+  route.get "/slowhttp", to: "bench#slowhttp"
   route.post "/upload", to: "bench#upload"
 end

@@ -213,4 +213,22 @@ mod tests {
         assert_eq!(classify(""), Statement::Read);
         assert_eq!(classify("-- only a comment"), Statement::Read);
     }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_makes_the_classifier_panic(sql in "(\\PC|[;/*(\n -]){0,60}") {
+            let _ = (classify(&sql), first_word(&sql));
+        }
+
+        #[test]
+        fn nothing_before_the_verb_hides_that_it_controls_transactions(
+            blanks in proptest::collection::vec(
+                proptest::sample::select(&[" ", "\n", ";", "-- commit\n", "/* ' */", "/**/", "\u{feff}", "--\n"][..]),
+                0..6,
+            ),
+            verb in proptest::sample::select(&["begin", "COMMIT", "End", "rollback"][..]),
+        ) {
+            proptest::prop_assert_eq!(classify(&format!("{}{verb}", blanks.concat())), Statement::Transaction);
+        }
+    }
 }

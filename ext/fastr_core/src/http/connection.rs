@@ -11,6 +11,7 @@ use tokio::net::TcpStream;
 
 use crate::http::guarded_stream::GuardedStream;
 use crate::http::request::Peer;
+use crate::http::sendfile::FileQueue;
 use crate::http::server::Shared;
 use crate::http::service::Service;
 
@@ -22,6 +23,7 @@ const HYPER_HEADERS: usize = 100;
 pub(crate) struct ConnectionState {
     answered: AtomicU64,
     streaming: AtomicBool,
+    files: FileQueue,
 }
 
 impl ConnectionState {
@@ -38,6 +40,11 @@ impl ConnectionState {
     /// How many requests are done: their answers are with hyper, whole.
     pub(crate) fn answered(&self) -> u64 {
         self.answered.load(Ordering::Relaxed)
+    }
+
+    /// The pieces of files that hyper has placeholders for.
+    pub(crate) fn files(&self) -> &FileQueue {
+        &self.files
     }
 
     /// Whether a streamed answer is under way.

@@ -15,6 +15,7 @@ pub mod request;
 pub mod request_body;
 pub mod responder;
 pub mod routes;
+mod sendfile;
 pub mod server;
 mod service;
 pub mod static_files;

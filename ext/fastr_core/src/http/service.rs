@@ -82,7 +82,8 @@ impl Service {
             let path = request.uri().path();
             let file = files.serve(request.method(), path, request.headers());
             if let Some(response) = file.await {
-                return Progress::done(response.map(Content::File));
+                let queue = self.connection.files();
+                return Progress::done(response.map(|body| Content::File(body.through(queue))));
             }
         }
         self.route(request)

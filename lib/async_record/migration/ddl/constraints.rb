@@ -15,13 +15,13 @@ module AsyncRecord
 
         # @return [Array<String>]
         def add_foreign_key(table, to_table, **options)
-          ["ALTER TABLE #{quote(table)} ADD #{foreign_key_sql(table, to_table, **options)}"]
+          ["ALTER TABLE #{quote_table(table)} ADD #{foreign_key_sql(table, to_table, **options)}"]
         end
 
         # @return [Array<String>]
         def remove_foreign_key(table, to_table = nil, if_exists: false, **options)
           name = foreign_key_name(table, to_table, options)
-          ["ALTER TABLE #{quote(table)} DROP CONSTRAINT #{'IF EXISTS ' if if_exists}#{quote(name)}"]
+          ["ALTER TABLE #{quote_table(table)} DROP CONSTRAINT #{'IF EXISTS ' if if_exists}#{quote(name)}"]
         end
 
         # @return [Array<String>] where constraints are never added without looking at the rows, nothing
@@ -37,13 +37,13 @@ module AsyncRecord
         # @return [Array<String>]
         def add_check_constraint(table, condition, name: nil, validate: true)
           name ||= check_name(table, condition)
-          ["ALTER TABLE #{quote(table)} ADD #{check_sql(name, condition)}#{not_valid(validate)}"]
+          ["ALTER TABLE #{quote_table(table)} ADD #{check_sql(name, condition)}#{not_valid(validate)}"]
         end
 
         # @return [Array<String>]
         def remove_check_constraint(table, condition = nil, name: nil, if_exists: false, **_options)
           name ||= check_name(table, condition)
-          ["ALTER TABLE #{quote(table)} DROP CONSTRAINT #{'IF EXISTS ' if if_exists}#{quote(name)}"]
+          ["ALTER TABLE #{quote_table(table)} DROP CONSTRAINT #{'IF EXISTS ' if if_exists}#{quote(name)}"]
         end
 
         private
@@ -61,7 +61,7 @@ module AsyncRecord
           columns = Array(column || "#{Inflector.singularize(to_table.to_s)}_id")
           name ||= short("fk_#{table}_#{columns.join('_')}")
           "CONSTRAINT #{quote(name)} FOREIGN KEY (#{list(columns)}) " \
-            "REFERENCES #{quote(to_table)} (#{list(primary_key)})" \
+            "REFERENCES #{quote_table(to_table)} (#{list(primary_key)})" \
             "#{action('DELETE', on_delete)}#{action('UPDATE', on_update)}#{deferred(deferrable)}#{not_valid(validate)}"
         end
 

@@ -28,13 +28,13 @@ module AsyncRecord
         def change_column_null(table, name, null, default = nil)
           text = definition(table, name)
           text.null = null
-          fill = "UPDATE #{quote(table)} SET #{quote(name)} = #{literal(default)} WHERE #{quote(name)} IS NULL"
+          fill = "UPDATE #{quote_table(table)} SET #{quote(name)} = #{literal(default)} WHERE #{quote(name)} IS NULL"
           [*(fill unless null || default.nil?), *modify(table, name, text)]
         end
 
         # @return [Array<String>]
         def change_table_comment(table, comment)
-          ["ALTER TABLE #{quote(table)} COMMENT = #{literal(comment.to_s)}"]
+          ["ALTER TABLE #{quote_table(table)} COMMENT = #{literal(comment.to_s)}"]
         end
 
         # @return [Array<String>]
@@ -53,24 +53,24 @@ module AsyncRecord
         # (see Ddl#remove_index)
         def remove_index(table, columns = nil, name: nil, if_exists: false, **_options)
           name ||= index_name(table, columns)
-          if_exists && !index?(table, name) ? [] : ["DROP INDEX #{quote(name)} ON #{quote(table)}"]
+          if_exists && !index?(table, name) ? [] : ["DROP INDEX #{quote(name)} ON #{quote_table(table)}"]
         end
 
         # @return [Array<String>]
         def rename_index(table, name, new_name)
-          ["ALTER TABLE #{quote(table)} RENAME INDEX #{quote(name)} TO #{quote(new_name)}"]
+          ["ALTER TABLE #{quote_table(table)} RENAME INDEX #{quote(name)} TO #{quote(new_name)}"]
         end
 
         # (see Ddl#remove_foreign_key)
         def remove_foreign_key(table, to_table = nil, if_exists: false, **options)
           name = foreign_key_name(table, to_table, options)
-          if_exists && !constraint?(table, name) ? [] : ["ALTER TABLE #{quote(table)} DROP FOREIGN KEY #{quote(name)}"]
+          if_exists && !constraint?(table, name) ? [] : ["ALTER TABLE #{quote_table(table)} DROP FOREIGN KEY #{quote(name)}"]
         end
 
         # (see Ddl#remove_check_constraint)
         def remove_check_constraint(table, condition = nil, name: nil, if_exists: false, **_options)
           name ||= check_name(table, condition)
-          if_exists && !constraint?(table, name) ? [] : ["ALTER TABLE #{quote(table)} DROP CONSTRAINT #{quote(name)}"]
+          if_exists && !constraint?(table, name) ? [] : ["ALTER TABLE #{quote_table(table)} DROP CONSTRAINT #{quote(name)}"]
         end
 
         private
@@ -87,7 +87,7 @@ module AsyncRecord
 
         # SHOW CREATE TABLE has one column a line, written as MODIFY takes it.
         def definition(table, name)
-          row = read("SHOW CREATE TABLE #{quote(table)}").first
+          row = read("SHOW CREATE TABLE #{quote_table(table)}").first
           line = row.values.last.to_s.lines.map(&:strip).find { |text| text.start_with?("#{quote(name)} ") }
           raise MigrationError, "#{table} has no column #{name}" unless line
 
@@ -95,7 +95,7 @@ module AsyncRecord
         end
 
         def modify(table, name, text)
-          ["ALTER TABLE #{quote(table)} MODIFY COLUMN #{quote(name)} #{text}"]
+          ["ALTER TABLE #{quote_table(table)} MODIFY COLUMN #{quote(name)} #{text}"]
         end
 
         def table_options(comment, options)
@@ -135,7 +135,7 @@ module AsyncRecord
           kind = options[:unique] ? "UNIQUE " : KINDS[options[:type]]
           "CREATE #{kind}INDEX #{quote(name)}" \
             "#{" USING #{options[:using].to_s.upcase}" if %w[btree hash].include?(options[:using].to_s)} " \
-            "ON #{quote(table)} (#{columns.map { |column| index_column(column, options) }.join(', ')})" \
+            "ON #{quote_table(table)} (#{columns.map { |column| index_column(column, options) }.join(', ')})" \
             "#{" COMMENT #{literal(options[:comment])}" if options[:comment]}" \
             "#{' ALGORITHM=INPLACE LOCK=NONE' if options[:concurrently]}"
         end

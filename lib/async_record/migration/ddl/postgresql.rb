@@ -20,15 +20,15 @@ module AsyncRecord
                      "#{" USING #{using}" if using}"]
           changes << "#{column} #{options[:null] ? 'DROP' : 'SET'} NOT NULL" if options.key?(:null)
           changes << "#{column} #{default_change(options[:default])}" if options.key?(:default)
-          ["ALTER TABLE #{quote(table)} #{changes.join(', ')}",
+          ["ALTER TABLE #{quote_table(table)} #{changes.join(', ')}",
            *column_comment(table, TableDefinition::ColumnDefinition.new(name, type, options))]
         end
 
         # @return [Array<String>]
         def change_column_null(table, name, null, default = nil)
-          fill = "UPDATE #{quote(table)} SET #{quote(name)} = #{literal(default)} WHERE #{quote(name)} IS NULL"
+          fill = "UPDATE #{quote_table(table)} SET #{quote(name)} = #{literal(default)} WHERE #{quote(name)} IS NULL"
           [*(fill unless null || default.nil?),
-           "ALTER TABLE #{quote(table)} ALTER COLUMN #{quote(name)} #{null ? 'DROP' : 'SET'} NOT NULL"]
+           "ALTER TABLE #{quote_table(table)} ALTER COLUMN #{quote(name)} #{null ? 'DROP' : 'SET'} NOT NULL"]
         end
 
         # (see Ddl#add_index)
@@ -57,12 +57,12 @@ module AsyncRecord
 
         # @return [Array<String>]
         def validate_foreign_key(table, to_table = nil, **options)
-          ["ALTER TABLE #{quote(table)} VALIDATE CONSTRAINT #{quote(foreign_key_name(table, to_table, options))}"]
+          ["ALTER TABLE #{quote_table(table)} VALIDATE CONSTRAINT #{quote(foreign_key_name(table, to_table, options))}"]
         end
 
         # @return [Array<String>]
         def validate_check_constraint(table, condition = nil, name: nil)
-          ["ALTER TABLE #{quote(table)} VALIDATE CONSTRAINT #{quote(name || check_name(table, condition))}"]
+          ["ALTER TABLE #{quote_table(table)} VALIDATE CONSTRAINT #{quote(name || check_name(table, condition))}"]
         end
 
         # @return [Array<String>]
@@ -99,12 +99,12 @@ module AsyncRecord
 
         # @return [Array<String>]
         def change_table_comment(table, comment)
-          [comment_sql("TABLE #{quote(table)}", comment)]
+          [comment_sql("TABLE #{quote_table(table)}", comment)]
         end
 
         # @return [Array<String>]
         def change_column_comment(table, name, comment)
-          [comment_sql("COLUMN #{quote(table)}.#{quote(name)}", comment)]
+          [comment_sql("COLUMN #{quote_table(table)}.#{quote(name)}", comment)]
         end
 
         private
@@ -114,7 +114,7 @@ module AsyncRecord
         end
 
         def comments(name, definition, comment)
-          [*(comment_sql("TABLE #{quote(name)}", comment) if comment),
+          [*(comment_sql("TABLE #{quote_table(name)}", comment) if comment),
            *definition.columns.flat_map { |column| column_comment(name, column) }]
         end
 
@@ -153,7 +153,7 @@ module AsyncRecord
 
         def index_sql(table, columns, name, options)
           "CREATE #{'UNIQUE ' if options[:unique]}INDEX #{'CONCURRENTLY ' if options[:concurrently]}" \
-            "#{'IF NOT EXISTS ' if options[:if_not_exists]}#{quote(name)} ON #{quote(table)}#{using(options)} " \
+            "#{'IF NOT EXISTS ' if options[:if_not_exists]}#{quote(name)} ON #{quote_table(table)}#{using(options)} " \
             "(#{columns.map { |column| index_column(column, options) }.join(', ')})" \
             "#{" INCLUDE (#{list(options[:include])})" if options[:include]}" \
             "#{' NULLS NOT DISTINCT' if options[:nulls_not_distinct]}#{" WHERE #{options[:where]}" if options[:where]}"

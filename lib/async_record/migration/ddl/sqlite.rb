@@ -45,12 +45,12 @@ module AsyncRecord
             text.default = options[:default].nil? ? nil : literal(options[:default]) if options.key?(:default)
           end
           # Written once more, the values get the form of the new type.
-          [*edit, "UPDATE #{quote(table)} SET #{quote(name)} = #{quote(name)}", "REINDEX #{quote(table)}"]
+          [*edit, "UPDATE #{quote_table(table)} SET #{quote(name)} = #{quote(name)}", "REINDEX #{quote_table(table)}"]
         end
 
         # @return [Array<String>]
         def change_column_null(table, name, null, default = nil)
-          fill = "UPDATE #{quote(table)} SET #{quote(name)} = #{literal(default)} WHERE #{quote(name)} IS NULL"
+          fill = "UPDATE #{quote_table(table)} SET #{quote(name)} = #{literal(default)} WHERE #{quote(name)} IS NULL"
           no_nulls(table, name) if !null && default.nil?
           [*(fill unless null || default.nil?), *change(table, name) { |text| text.null = null }]
         end
@@ -149,13 +149,13 @@ module AsyncRecord
           columns = Array(options[:column] || "#{Inflector.singularize(to_table.to_s)}_id")
           pairs = columns.zip(Array(options[:primary_key] || "id"))
           filled = columns.map { |column| "#{quote(column)} IS NOT NULL" }
-          match = pairs.map { |own, other| "parent.#{quote(other)} = #{quote(table)}.#{quote(own)}" }.join(" AND ")
-          none(table, "#{filled.join(' AND ')} AND NOT EXISTS (SELECT 1 FROM #{quote(to_table)} parent WHERE #{match})",
+          match = pairs.map { |own, other| "parent.#{quote(other)} = #{quote_table(table)}.#{quote(own)}" }.join(" AND ")
+          none(table, "#{filled.join(' AND ')} AND NOT EXISTS (SELECT 1 FROM #{quote_table(to_table)} parent WHERE #{match})",
                "point to no row of #{to_table}; correct them first, or say validate: false")
         end
 
         def none(table, condition, problem)
-          count = read("SELECT count(*) AS n FROM #{quote(table)} WHERE #{condition}").first["n"]
+          count = read("SELECT count(*) AS n FROM #{quote_table(table)} WHERE #{condition}").first["n"]
           raise MigrationError, "#{count} rows of #{table} #{problem}" if count.positive?
         end
 

@@ -242,4 +242,13 @@ mod tests {
             assert!(error.contains(reason), "{url}: {error}");
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn no_url_makes_the_parser_panic(rest in "(\\PC|[@:/?&=%]){0,60}") {
+            for url in [format!("sqlite:{rest}"), rest] {
+                let _ = Location::parse(&url).map(|location| (location.flags(), location.is_memory()));
+            }
+        }
+    }
 }

@@ -19,6 +19,7 @@ use tokio::net::TcpStream;
 use crate::http::connection::ConnectionState;
 use crate::http::guard::{Guard, Rejection};
 use crate::http::lazy_timer::LazyTimer;
+use crate::http::sendfile::Transfer;
 use crate::http::server::Shared;
 
 /// So much is read at once. One buffer serves all connections of the thread.
@@ -54,6 +55,8 @@ pub(crate) struct GuardedStream {
     /// Whether written bytes may still be on their way to the socket.
     writing: bool,
     stalled: Option<Instant>,
+    /// The piece of a file that is being sent.
+    transfer: Option<Box<Transfer>>,
     write_timer: LazyTimer,
 }
 
@@ -77,6 +80,7 @@ impl GuardedStream {
             read_timer: LazyTimer::default(),
             writing: false,
             stalled: None,
+            transfer: None,
             write_timer: LazyTimer::default(),
         }
     }

@@ -6,19 +6,75 @@ use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
 use hyper::rt::Write;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 
 use super::{BUFFER, GuardedStream};
 use crate::http::guard::Phase;
+use crate::http::sendfile;
 
 impl GuardedStream {
+    /// Writes what comes first: bytes, or the piece of a file that a placeholder stands for.
+    fn poll_send(
+        &mut self,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let files = slices
+            .iter()
+            .position(|slice| sendfile::position(slice).is_some());
+        match files {
+            None => Pin::new(&mut self.stream).poll_write_vectored(context, slices),
+            Some(0) => self.poll_send_file(context, &slices[0]),
+            Some(count) => self.poll_send_before_file(context, &slices[..count]),
+        }
+    }
+
+    fn poll_send_before_file(
+        &mut self,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        loop {
+            ready!(self.stream.poll_write_ready(context))?;
+            let send = || sendfile::send_before_file(&self.stream, slices);
+            match self.stream.try_io(Interest::WRITABLE, send) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                sent => return Poll::Ready(sent),
+            }
+        }
+    }
+
+    fn poll_send_file(
+        &mut self,
+        context: &mut Context<'_>,
+        placeholder: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let transfer = match &mut self.transfer {
+            Some(transfer) => transfer,
+            none => none.insert(Box::new(self.state.files().begin(placeholder)?)),
+        };
+        let done = sendfile::position(placeholder).unwrap_or_default();
+        if done + placeholder.len() != transfer.length() {
+            return Poll::Ready(Err(sendfile::out_of_order()));
+        }
+        let sent = ready!(transfer.poll_send(&mut self.stream, done, context))?;
+        if sent == placeholder.len() {
+            self.transfer = None;
+        }
+        Poll::Ready(Ok(sent))
+    }
+
     fn wrote(
         &mut self,
         context: &mut Context<'_>,
         written: Poll<io::Result<usize>>,
     ) -> Poll<io::Result<usize>> {
         self.writing = true;
-        if written.is_ready() {
+        let is_fetching = self
+            .transfer
+            .as_ref()
+            .is_some_and(|transfer| transfer.is_fetching());
+        if written.is_ready() || is_fetching {
             self.stalled = None;
             return written;
         }
@@ -41,6 +97,10 @@ impl Write for GuardedStream {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
+        // Only vectored writes show placeholders: these bytes may be copies of one.
+        if this.transfer.is_some() || !this.state.files().is_empty() {
+            return Poll::Ready(Err(sendfile::out_of_order()));
+        }
         let written = Pin::new(&mut this.stream).poll_write(context, bytes);
         this.wrote(context, written)
     }
@@ -51,7 +111,7 @@ impl Write for GuardedStream {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        let written = Pin::new(&mut this.stream).poll_write_vectored(context, slices);
+        let written = this.poll_send(context, slices);
         this.wrote(context, written)
     }
 

@@ -55,3 +55,26 @@ fn without_port(host: &str) -> &str {
         _ => host,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn no_host_makes_the_comparison_panic(host in "(\\PC|[:\\[\\]0-9.]){0,30}") {
+            let exact = Host::new(HostPattern::Exact("example.com")).unwrap();
+            let regex = Host::new(HostPattern::Regex("(.+\\.)?example")).unwrap();
+            let _ = (exact.accepts(&host), regex.accepts(&host));
+        }
+
+        #[test]
+        fn a_port_and_case_never_matter(port in "(:[0-9]{0,5})?", name in "(?i:example\\.com)") {
+            let exact = Host::new(HostPattern::Exact("example.com")).unwrap();
+            let host = format!("{name}{port}");
+            prop_assert!(exact.accepts(&host));
+        }
+    }
+}

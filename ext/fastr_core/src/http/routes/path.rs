@@ -49,3 +49,27 @@ fn escaped(high: Option<&u8>, low: Option<&u8>) -> Option<u8> {
     let digit = |byte: &u8| char::from(*byte).to_digit(16);
     u8::try_from(digit(high?)? * 16 + digit(low?)?).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn no_path_makes_the_decoder_panic(raw in "/(\\PC|[%0-9a-fA-F/]|%[0-9a-fA-F]{2}){0,40}") {
+            let Ok(decoded) = decode(&raw) else { return Ok(()) };
+            // Only an encoded slash becomes NUL, so that no capture can hold a slash that the client did not encode.
+            let encoded = raw.to_ascii_lowercase().matches("%2f").count();
+            prop_assert!(decoded.matches(ENCODED_SLASH).count() <= encoded);
+            prop_assert_eq!(decoded.matches('/').count(), raw.matches('/').count());
+        }
+
+        #[test]
+        fn what_was_encoded_is_decoded(text in "[^/\0]{0,20}") {
+            let raw: String = text.bytes().map(|byte| format!("%{byte:02x}")).collect();
+            prop_assert_eq!(decode(&raw).unwrap(), text);
+        }
+    }
+}

@@ -1,12 +1,12 @@
-//! The body of a static file: bytes in memory, or spans of an open file read as the client takes them.
+//! The body of a static file: bytes in memory, or spans of an open file that leave as the client takes them.
 //!
-//! One chunk is read at a time, on a blocking thread, and only when the connection asks for it. A file that shrinks
-//! while it is being sent ends in an error, so that the client sees a cut and no shortened body.
+//! On a plain connection a span goes to the socket by sendfile, see [`crate::http::sendfile`]. Elsewhere one chunk is
+//! read at a time, on a blocking thread, and only when it is asked for. A file that shrinks while it is being sent
+//! ends in an error, so that the client sees a cut and no shortened body.
 
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -17,6 +17,7 @@ use tokio::task::JoinHandle;
 
 use super::range::Span;
 use super::source::Content;
+use crate::http::sendfile::{self, FileQueue, LONGEST_PIECE};
 
 /// How much is read at once.
 const CHUNK: u64 = 256 << 10;
@@ -33,9 +34,17 @@ pub struct StaticBody {
     pieces: VecDeque<Piece>,
     reading: Option<JoinHandle<io::Result<Bytes>>>,
     remaining: u64,
+    /// The way past hyper, if the connection has one.
+    queue: Option<FileQueue>,
 }
 
 impl StaticBody {
+    /// Lets the spans go to the socket by this queue.
+    pub(crate) fn through(mut self, queue: &FileQueue) -> Self {
+        self.queue = Some(queue.clone());
+        self
+    }
+
     /// Appends bytes.
     pub(super) fn push(&mut self, bytes: Bytes) {
         self.remaining += bytes.len() as u64;
@@ -72,22 +81,37 @@ impl StaticBody {
         match self.pieces.pop_front()? {
             Piece::Bytes(bytes) => Some(bytes),
             Piece::Span(file, span) => {
-                let length = span.length.min(CHUNK);
+                let longest = self.queue.as_ref().map_or(CHUNK, |_| LONGEST_PIECE as u64);
+                let now = Span {
+                    start: span.start,
+                    length: span.length.min(longest),
+                };
                 let rest = Span {
-                    start: span.start + length,
-                    length: span.length - length,
+                    start: now.start + now.length,
+                    length: span.length - now.length,
                 };
                 if rest.length > 0 {
                     self.pieces.push_front(Piece::Span(Arc::clone(&file), rest));
                 }
-                let now = Span {
-                    start: span.start,
-                    length,
-                };
-                self.reading = Some(tokio::task::spawn_blocking(move || read(&file, now)));
-                None
+                self.begin(file, now)
             }
         }
+    }
+
+    /// Queues a span that is not too long for one piece, or starts to read it.
+    fn begin(&mut self, file: Arc<File>, span: Span) -> Option<Bytes> {
+        let length = usize::try_from(span.length).expect("a chunk or a piece");
+        let start = span.start;
+        if let Some(queue) = &self.queue {
+            return Some(queue.push(sendfile::Piece {
+                file,
+                start,
+                length,
+            }));
+        }
+        let read = move || sendfile::read(&file, start, length);
+        self.reading = Some(tokio::task::spawn_blocking(read));
+        None
     }
 
     fn deliver(&mut self, read: io::Result<Bytes>) -> Option<io::Result<Frame<Bytes>>> {
@@ -135,17 +159,4 @@ impl Body for StaticBody {
     fn size_hint(&self) -> SizeHint {
         SizeHint::with_exact(self.remaining)
     }
-}
-
-/// Reads exactly this span. Blocks.
-fn read(file: &File, span: Span) -> io::Result<Bytes> {
-    let mut bytes = vec![0; usize::try_from(span.length).map_err(io::Error::other)?];
-    let shrank = |error: io::Error| match error.kind() {
-        io::ErrorKind::UnexpectedEof => {
-            io::Error::new(error.kind(), "the file shrank while it was being sent")
-        }
-        _ => error,
-    };
-    file.read_exact_at(&mut bytes, span.start).map_err(shrank)?;
-    Ok(bytes.into())
 }

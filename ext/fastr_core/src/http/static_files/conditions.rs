@@ -92,3 +92,39 @@ fn lists(
 fn date(headers: &HeaderMap, name: impl AsHeaderName) -> Option<SystemTime> {
     httpdate::parse_http_date(headers.get(name)?.to_str().ok()?).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn no_header_makes_the_preconditions_panic(
+            values in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 5),
+            near in "(W/|\"|etag|[*, ]|Mon, 30 Nov 2026 1[0-9]:00:0[0-9] GMT){0,6}",
+        ) {
+            let etag = HeaderValue::from_static("\"etag\"");
+            let modified = Some(SystemTime::UNIX_EPOCH);
+            for bytes in values.iter().map(Vec::as_slice).chain([near.as_bytes()]) {
+                let Ok(value) = HeaderValue::from_bytes(bytes) else { continue };
+                for name in [IF_MATCH, IF_NONE_MATCH, IF_RANGE, IF_MODIFIED_SINCE, IF_UNMODIFIED_SINCE] {
+                    let headers = HeaderMap::from_iter([(name, value.clone())]);
+                    let _ = (evaluate(&headers, &etag, modified), allows_range(&headers, &etag, modified));
+                }
+            }
+        }
+
+        #[test]
+        fn our_tag_is_found_among_any_others(
+            others in prop::collection::vec("(W/)?\"[a-z]{0,5}\"", 0..6),
+            blanks in " {0,3}",
+        ) {
+            let list = [others.join(","), "\"etag-1\"".to_owned()].join(&format!("{blanks},{blanks}"));
+            let headers = HeaderMap::from_iter([(IF_NONE_MATCH, list.parse().unwrap())]);
+            let verdict = evaluate(&headers, &HeaderValue::from_static("\"etag-1\""), None);
+            prop_assert_eq!(verdict, Verdict::NotModified);
+        }
+    }
+}

@@ -91,4 +91,19 @@ mod tests {
         assert_eq!(accepted(&"*;q=0,;".repeat(150_000)), [false, false]);
         assert!(started.elapsed().as_secs() < 2);
     }
+
+    proptest::proptest! {
+        #[test]
+        fn no_header_makes_the_parser_panic(
+            value in proptest::collection::vec(proptest::num::u8::ANY, 0..40),
+            near in "(br|gzip|x-|[*;,=q0-9. ]){0,12}",
+        ) {
+            for bytes in [value.as_slice(), near.as_bytes()] {
+                if let Ok(value) = http::HeaderValue::from_bytes(bytes) {
+                    let taken = Accepted::of(&HeaderMap::from_iter([(ACCEPT_ENCODING, value)]));
+                    proptest::prop_assert!(taken.set() < Accepted::SETS);
+                }
+            }
+        }
+    }
 }

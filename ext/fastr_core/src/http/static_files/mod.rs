@@ -2,7 +2,7 @@
 //!
 //! It owns everything from the path to the response: which names may be served at all, opening beneath the root,
 //! validators, ranges, precompressed siblings and the streamed body. It refuses by staying silent: what is no regular
-//! file beneath the root is `None`, and the router goes on. Disk work runs on blocking threads, never on the reactor,
+//! file beneath the root is `None`, and the router goes on. What needs a disk runs on blocking threads, not on the reactor,
 //! and a path whose first segment is no name in the folder costs neither a thread nor a system call.
 //!
 //! Entity tags are strong, made of size and modification time in nanoseconds: a file that is rewritten with the same
@@ -28,7 +28,7 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderValue, Method, Response};
 
 use crate::error::Error;
-use beneath::Root;
+use beneath::{Look, Root};
 pub use body::StaticBody;
 use encoding::Accepted;
 use listing::Listing;
@@ -135,11 +135,15 @@ impl StaticFiles {
         ))
     }
 
-    /// Opens a file on a blocking thread and remembers it if it is small.
+    /// Opens a file: at once if the kernel knows it and it is not small, else on a blocking thread. Remembers small ones.
     async fn open(&self, root: Arc<Root>, name: String, accepted: Accepted) -> io::Result<Source> {
         let precompressed = self.precompressed;
+        let known = Source::open(&root, &name, accepted, precompressed, Look::InMemory);
+        if known.is_ok() {
+            return known;
+        }
         let opening = move || {
-            let source = Source::open(&root, &name, accepted, precompressed)?;
+            let source = Source::open(&root, &name, accepted, precompressed, Look::Blocking)?;
             Ok::<_, io::Error>((name, source))
         };
         let (name, source) = tokio::task::spawn_blocking(opening).await??;

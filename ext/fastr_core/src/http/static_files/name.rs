@@ -44,3 +44,23 @@ fn decode(path: &str) -> Option<Cow<'_, str>> {
     let usable = escapes_are_whole && slashes(path) == slashes(&decoded) && !decoded.contains('\0');
     usable.then_some(decoded)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn whatever_the_path_the_name_stays_beneath_the_root(
+            path in "/(\\PC|[./%]|%2[eEfF]|%00|%25|\\.\\.|\\.well-known|\0){0,20}",
+            index in any::<bool>(),
+        ) {
+            if let Some(name) = relative(&path, index) {
+                prop_assert!(!name.starts_with('/') && !name.contains('\0'), "{name:?}");
+                prop_assert!(name.split('/').all(|segment| !["", ".", ".."].contains(&segment)), "{name:?}");
+            }
+        }
+    }
+}

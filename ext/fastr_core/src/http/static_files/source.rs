@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use http::HeaderValue;
 
-use super::beneath::Root;
+use super::beneath::{Look, Root};
 use super::encoding::{Accepted, CODINGS};
 
 /// Up to this size a file is read at once, while it is being opened.
@@ -41,19 +41,25 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// Opens a file or the best sibling that is accepted. Blocks.
+    /// Opens a file or the best sibling that is accepted. A look in memory fails for small files too, which are read
+    /// while they are opened; any other blocks.
     pub(super) fn open(
         root: &Root,
         name: &str,
         accepted: Accepted,
         precompressed: bool,
+        look: Look,
     ) -> io::Result<Self> {
-        let plain = root.regular_file(name)?;
+        let plain = root.regular_file(name, look)?;
         let mut best = None;
         let mut varies = false;
         for (position, (coding, ending)) in CODINGS.iter().enumerate().filter(|_| precompressed) {
-            let Ok(sibling) = root.regular_file(&format!("{name}{ending}")) else {
-                continue;
+            let sibling = match root.regular_file(&format!("{name}{ending}"), look) {
+                Ok(sibling) => sibling,
+                Err(error) if look == Look::InMemory && error.kind() != io::ErrorKind::NotFound => {
+                    return Err(error);
+                }
+                Err(_) => continue,
             };
             varies = true;
             if best.is_none() && accepted.takes(position) {
@@ -64,6 +70,9 @@ impl Source {
             Some((sibling, coding)) => (sibling, Some(coding)),
             None => (plain, None),
         };
+        if look == Look::InMemory && metadata.size() <= SMALL {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
         Self::new(file, &metadata, name, coding, varies)
     }
 

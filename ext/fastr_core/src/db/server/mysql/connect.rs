@@ -137,7 +137,7 @@ impl Link {
         format!(
             "SET NAMES utf8mb4{collation}, time_zone = '+00:00', \
              sql_mode = CONCAT_WS(',', NULLIF(@@sql_mode, ''), NULLIF('{strict}', ''), NULLIF('{asked}', '')), \
-             net_write_timeout = GREATEST(@@net_write_timeout, 600)"
+             net_write_timeout = CAST(GREATEST(@@net_write_timeout, 600) AS SIGNED)"
         )
     }
 

@@ -88,12 +88,12 @@ impl Location {
             is_strict: true,
         };
         for option in options.split('&').filter(|option| !option.is_empty()) {
-            location.option(url, option)?;
+            location.option(url, option, options)?;
         }
         Ok(location)
     }
 
-    fn option(&mut self, url: &str, option: &str) -> Result<(), Error> {
+    fn option(&mut self, url: &str, option: &str, all: &str) -> Result<(), Error> {
         let (name, value) = option.split_once('=').unwrap_or((option, ""));
         let name = name.replace('_', "-");
         let value = decoded(url, &value.replace('+', "%20"))?;
@@ -108,6 +108,15 @@ impl Location {
             "sql-mode" => self.sql_mode = some(word(url, &name, value)?),
             "strict" => self.is_strict = !matches!(value.as_str(), "false" | "0" | "no"),
             other if IGNORED.contains(&other) => {}
+            // Behind an `@` lies the host: what stands before it may be the rest of a password with a `?` in it.
+            _ if all.contains('@') => {
+                return Err(unusable(
+                    url,
+                    &format!(
+                        "an option is not known; {KNOWN} are (percent-encode ? and @ in a password)"
+                    ),
+                ));
+            }
             other => {
                 return Err(unusable(
                     url,
@@ -218,6 +227,32 @@ mod tests {
             let error = Location::parse(url).unwrap_err().to_string();
             assert!(error.contains(reason), "{url}: {error}");
             assert!(!error.contains("s3c"), "{error}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_url_makes_the_parser_panic(rest in "(\\PC|[@:/?#&=%\\[\\]0-9]){0,60}") {
+            if let Ok(location) = Location::parse(&format!("mysql://{rest}")) {
+                let _ = (location.address(), location.options(1));
+            }
+        }
+
+        #[test]
+        fn no_error_shows_a_password(
+            password in "s3cret[a-z@:?#/]{0,6}s3cret",
+            address in "(h|\\[::1\\]|h:port|h:70000|%ff)?",
+            options in "(\\?(ssl-mode=maybe|charset=latin1|sql-mode=a'b|x=y))?",
+        ) {
+            for url in [
+                format!("mysql://u:{password}@{address}/d{options}"),
+                format!("mysql://u@{address}/d?password={password}"),
+                format!("mysqle://u:{password}@{address}/d{options}"),
+            ] {
+                if let Err(error) = Location::parse(&url) {
+                    proptest::prop_assert!(!error.to_string().contains("s3cret"), "{} says {}", url, error);
+                }
+            }
         }
     }
 }

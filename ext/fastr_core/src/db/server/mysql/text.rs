@@ -266,4 +266,23 @@ mod tests {
             assert!(traits(sql).refusal.is_none(), "{sql}");
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_makes_the_scanner_panic(sql in "(\\PC|[;/*'\"`#!\\\\\n -]){0,60}") {
+            let _ = traits(&sql);
+        }
+
+        #[test]
+        fn only_a_semicolon_outside_strings_and_comments_ends_a_statement(
+            pieces in proptest::collection::vec(
+                proptest::sample::select(&["a", "';x'", "'it''s;x'", r"'\';x'", "\";x\"", "`;x`", "-- ;x\n", "# ;x\n", "/* ;x */", "1-1"][..]),
+                0..8,
+            ),
+            has_second in proptest::bool::ANY,
+        ) {
+            let end = if has_second { "; x" } else { " ;" };
+            proptest::prop_assert_eq!(traits(&format!("select {} {end}", pieces.join(" "))).is_several, has_second);
+        }
+    }
 }

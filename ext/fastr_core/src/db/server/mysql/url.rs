@@ -114,12 +114,9 @@ pub(super) fn unusable(url: &str, reason: &str) -> Error {
 fn without_secrets(url: &str) -> String {
     let shown = url.split(['?', '#']).next().unwrap_or_default();
     match (shown.find("://"), url.rfind('@')) {
+        (Some(start), Some(end)) if end > shown.len() => format!("{}…", &url[..start + 3]),
         (Some(start), Some(end)) if end > start => {
-            format!(
-                "{}…{}",
-                &url[..start + 3],
-                url[end..].split(['?', '#']).next().unwrap_or_default()
-            )
+            format!("{}…{}", &url[..start + 3], &shown[end..])
         }
         _ => shown.into(),
     }

@@ -236,4 +236,45 @@ mod tests {
         );
         assert!(!Text::scan("select 'returning'").unwrap().has_returning());
     }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_makes_the_scanner_panic(sql in "(\\PC|[$'\"eE0-9;/*\\\\\n -]){0,60}", count in 0_usize..4) {
+            let _ = replaced(&sql, count);
+        }
+
+        // The oracle knows the pieces; the scanner only their text.
+        #[test]
+        fn placeholders_are_found_among_any_pieces(
+            pieces in proptest::collection::vec(proptest::sample::select(&PIECES[..]), 0..12),
+        ) {
+            let sql: String = pieces.iter().map(|(text, _)| format!("{text} ")).collect();
+            let expected: String = pieces.iter().map(|(text, is_placeholder)| match is_placeholder {
+                true => " <0>  ".to_owned(),
+                false => format!("{text} "),
+            }).collect();
+            let count = usize::from(pieces.iter().any(|(_, is_placeholder)| *is_placeholder));
+            proptest::prop_assert_eq!(replaced(&sql, count), Ok(expected));
+        }
+    }
+
+    /// Pieces of a statement, and whether each is a placeholder.
+    const PIECES: [(&str, bool); 16] = [
+        ("$1", true),
+        ("$1", true),
+        ("'$1'", false),
+        ("'it''s $1'", false),
+        ("'\\'", false),
+        ("E'\\'$1'", false),
+        ("e'\\\\'", false),
+        ("\"$1\"", false),
+        ("\"a\"\"$1\"", false),
+        ("-- $1 '\n", false),
+        ("/* $1 /* ' */ $1 */", false),
+        ("$$ $1 ' $$", false),
+        ("$tag$ $1 $$ $tag$", false),
+        ("name$1", false),
+        ("ünique$1", false),
+        ("12 - 3 / 4", false),
+    ];
 }

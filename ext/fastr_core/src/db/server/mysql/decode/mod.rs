@@ -147,3 +147,48 @@ fn timestamp(date: Option<i32>, clock: i64) -> Read<'static> {
         Read::Timestamp(i64::from(days) * DAY + clock)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const READINGS: [Reading; 11] = [
+        Reading::Signed,
+        Reading::Unsigned,
+        Reading::Bits,
+        Reading::Float,
+        Reading::Double,
+        Reading::Decimal,
+        Reading::Date,
+        Reading::Timestamp,
+        Reading::Clock,
+        Reading::Text,
+        Reading::Bytes,
+    ];
+
+    proptest! {
+        #[test]
+        fn no_bytes_of_a_server_make_a_panic(
+            bytes in prop::collection::vec(any::<u8>(), 0..24),
+            text in "-?[0-9]{0,5}-[0-9]{0,3}-[0-9]{0,3}( [0-9]{0,3}:[0-9]{0,3}:[0-9]{0,3}(\\.[0-9é]{0,25})?)?",
+        ) {
+            for bytes in [bytes.as_slice(), text.as_bytes()] {
+                for reading in READINGS {
+                    for read in [binary::read(reading, bytes), text::read(reading, bytes)] {
+                        let value = Value::from(read.clone());
+                        let _ = (cell(read), format!("{value:?}"));
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn a_date_with_its_length_in_front_is_read_at_every_length(bytes in prop::collection::vec(any::<u8>(), 0..11)) {
+            let sent = [&[bytes.len() as u8], bytes.as_slice()].concat();
+            let read = binary::read(Reading::Timestamp, &sent);
+            prop_assert!(matches!(read, Read::Null | Read::Timestamp(_)), "{read:?}");
+        }
+    }
+}

@@ -37,8 +37,9 @@ fn moment(text: &str) -> Option<Read<'static>> {
         .split(':')
         .map(|part| part.parse::<u8>().ok().map(i64::from));
     let (hour, minute, second) = (parts.next()??, parts.next()??, parts.next()??);
-    let microseconds: i64 = format!("{fraction:0<6}").parse().ok()?;
-    let clock = (hour * 3600 + minute * 60 + second) * 1_000_000 + microseconds;
+    let fraction = fraction.get(..6).unwrap_or(fraction);
+    let microseconds: u32 = format!("{fraction:0<6}").parse().ok()?;
+    let clock = (hour * 3600 + minute * 60 + second) * 1_000_000 + i64::from(microseconds);
     Some(timestamp(day(date)?, clock))
 }
 
@@ -69,6 +70,8 @@ mod tests {
             text(Reading::Timestamp, "1970-01-01 00:00:01.5"),
             Read::Timestamp(1_500_000)
         );
+        let long = "1970-01-01 00:00:00.9223372036854775807";
+        assert_eq!(text(Reading::Timestamp, long), Read::Timestamp(922_337));
         assert_eq!(text(Reading::Timestamp, "2020-00-01 00:00:00"), Read::Null);
         assert_eq!(
             text(Reading::Clock, "-838:59:59.500"),

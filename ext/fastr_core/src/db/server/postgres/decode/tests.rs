@@ -91,7 +91,7 @@ fn a_point_in_time_beyond_64_bits_is_an_error_and_not_infinite() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(10_000))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(10_000)))]
 
     #[test]
     fn no_bytes_make_a_panic(index in 0..TYPES.len(), bytes in prop::collection::vec(any::<u8>(), 0..80)) {

@@ -50,7 +50,7 @@ fn values() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(20_000))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(20_000)))]
 
     #[test]
     fn what_is_written_can_be_read(index in 0..TYPES.len(), value in values()) {
