@@ -186,9 +186,9 @@ module Fastr
       @headers.nil?
     end
 
-    # Sends the head.
+    # Sends the head, which waits a moment for the first data.
     def start
-      @request.start(@status, @headers)
+      @request.defer(@status, @headers)
       @headers = nil
     end
 

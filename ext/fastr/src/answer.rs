@@ -1,7 +1,7 @@
 //! The answering half of `Fastr::Request`: whole, or streamed in pieces.
 
 use fastr_core::http::request::Request;
-use fastr_core::http::responder::Delivery;
+use fastr_core::http::responder::{Delivery, Responder, ResponseStream};
 use fastr_core::reactor::Reactor;
 use fastr_core::{Error as CoreError, Event, RequestId};
 use magnus::prelude::*;
@@ -16,6 +16,10 @@ use crate::request_state::State;
 use crate::response;
 use crate::sink::Sink;
 
+/// A way to begin a streamed answer.
+type Begin =
+    fn(&mut Responder, http::Response<()>) -> Result<(Delivery, ResponseStream), CoreError>;
+
 impl RubyRequest {
     fn respond(&self, status: u16, headers: RHash, body: RString) -> Result<(), Error> {
         let head = guard(|ruby| response::head(ruby, status, headers))?;
@@ -28,9 +32,18 @@ impl RubyRequest {
     }
 
     fn start(&self, status: u16, headers: RHash) -> Result<(), Error> {
+        self.begin(status, headers, Responder::streamed)
+    }
+
+    /// Like `start`, but the head may wait a moment for the first piece, to leave with it.
+    fn defer(&self, status: u16, headers: RHash) -> Result<(), Error> {
+        self.begin(status, headers, Responder::deferred)
+    }
+
+    fn begin(&self, status: u16, headers: RHash, answer: Begin) -> Result<(), Error> {
         let head = guard(|ruby| response::head(ruby, status, headers))?;
         self.with_reactor(|reactor| {
-            let (delivery, stream) = self.open(|request| request.responder.streamed(head))?;
+            let (delivery, stream) = self.open(|request| answer(&mut request.responder, head))?;
             self.stream.replace(Some(Owned::new(stream)));
             outgoing::send(reactor, delivery);
             Ok(())
@@ -162,6 +175,7 @@ fn not_started() -> CoreError {
 pub(crate) fn define(class: RClass) -> Result<(), Error> {
     class.define_method("respond", method!(RubyRequest::respond, 3))?;
     class.define_method("start", method!(RubyRequest::start, 2))?;
+    class.define_method("defer", method!(RubyRequest::defer, 2))?;
     class.define_method("write", method!(RubyRequest::write, 1))?;
     class.define_method("drain", method!(RubyRequest::drain, 1))?;
     class.define_method("finish", method!(RubyRequest::finish, 0))?;

@@ -3,6 +3,7 @@
 //! Every path answers exactly once. A responder dropped unanswered is a 500; a stream dropped unfinished is cut
 //! visibly, so that no half answer looks whole.
 
+use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -115,12 +116,33 @@ impl Responder {
         &mut self,
         head: http::Response<()>,
     ) -> Result<(Delivery, ResponseStream), Error> {
+        self.begin(head, false)
+    }
+
+    /// Like [`Responder::streamed`], but the head may wait a moment for the first piece, to leave with it.
+    ///
+    /// # Errors
+    /// [`Error::AlreadySent`] on the second answer.
+    pub fn deferred(
+        &mut self,
+        head: http::Response<()>,
+    ) -> Result<(Delivery, ResponseStream), Error> {
+        self.begin(head, true)
+    }
+
+    fn begin(
+        &mut self,
+        head: http::Response<()>,
+        patient: bool,
+    ) -> Result<(Delivery, ResponseStream), Error> {
         let sender = self.0.take().ok_or(Error::AlreadySent)?;
         let (pieces, receiver) = mpsc::unbounded_channel();
         let state = Arc::new(StreamState::default());
         let body = StreamBody {
             pieces: receiver,
             state: Arc::clone(&state),
+            ahead: VecDeque::new(),
+            patient,
             finished: false,
             broken: false,
         };
@@ -227,6 +249,9 @@ impl ResponseStream {
 pub struct StreamBody {
     pieces: mpsc::UnboundedReceiver<Piece>,
     state: Arc<StreamState>,
+    /// Pieces that were taken to see what the answer is like.
+    ahead: VecDeque<Piece>,
+    patient: bool,
     finished: bool,
     broken: bool,
 }
@@ -235,6 +260,45 @@ impl StreamBody {
     /// Whether the whole body was taken by the connection.
     pub(crate) fn is_finished(&self) -> bool {
         self.finished
+    }
+
+    /// Whether the head may wait for the first piece.
+    pub(crate) fn is_patient(&self) -> bool {
+        self.patient
+    }
+
+    /// Ready once there is a piece: with the body, if one piece and the end are all of it; with nothing, if it has to
+    /// be streamed.
+    pub(crate) fn poll_whole(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let bytes = match ready!(self.pieces.poll_recv(context)) {
+            Some(Piece::Data(bytes)) => bytes,
+            Some(Piece::End) => return Poll::Ready(Some(self.taken_whole(Bytes::new()))),
+            other => {
+                self.ahead.extend(other);
+                return Poll::Ready(None);
+            }
+        };
+        match self.pieces.try_recv() {
+            Ok(Piece::End) => return Poll::Ready(Some(self.taken_whole(bytes))),
+            next => {
+                self.ahead.push_back(Piece::Data(bytes));
+                self.ahead.extend(next);
+            }
+        }
+        Poll::Ready(None)
+    }
+
+    fn taken_whole(&mut self, bytes: Bytes) -> Bytes {
+        self.finished = true;
+        self.state.sent(bytes.len());
+        bytes
+    }
+
+    fn poll_piece(&mut self, context: &mut Context<'_>) -> Poll<Option<Piece>> {
+        match self.ahead.pop_front() {
+            Some(piece) => Poll::Ready(Some(piece)),
+            None => self.pieces.poll_recv(context),
+        }
     }
 }
 
@@ -253,7 +317,7 @@ impl Body for StreamBody {
         if body.broken {
             return Poll::Ready(Some(Err(io::Error::other("the answer broke off"))));
         }
-        match ready!(body.pieces.poll_recv(context)) {
+        match ready!(body.poll_piece(context)) {
             Some(Piece::Data(bytes)) => {
                 body.state.sent(bytes.len());
                 Poll::Ready(Some(Ok(Frame::data(bytes))))
