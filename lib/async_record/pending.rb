@@ -256,7 +256,12 @@ module AsyncRecord
       return deliver_first(done, callbacks) if @block && (done || Pending.takes_error?(@block))
       return deliver_all(callbacks, done ? @value : @error) if callbacks
 
-      unclaimed(@error) unless done || @waiters || !(@detached || @on_success)
+      unclaimed(@error) unless done || kept?
+    end
+
+    # @return [Boolean] whether somebody awaits the error, or may yet
+    def kept?
+      @waiters || !(@detached || @on_success)
     end
 
     # The block comes before the callbacks that were added later.
