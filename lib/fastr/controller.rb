@@ -105,7 +105,7 @@ module Fastr
     def fastr_prepare(request, endpoint, captures)
       @fastr_request = request
       @fastr_endpoint = endpoint
-      @fastr_captures = captures
+      @fastr_captures = captures if captures
     end
 
     # @return [String, nil] one captured value, for a route's block

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require "json"
+require_relative "json_text"
 
 module Fastr
   # `render` and its relatives for controllers, in the words of 2010 and of today. It owns content types, status and
@@ -99,8 +99,7 @@ module Fastr
     def render_classic(kind, value, options)
       case kind
       when :text then render_typed(value.to_s, CLASSIC_TYPES[:text], options)
-      when :json then render_typed(value.respond_to?(:to_json_bytes) ? value.to_json_bytes : JSON.generate(value),
-                                   CLASSIC_TYPES[:json], options)
+      when :json then render_typed(fastr_json(value), CLASSIC_TYPES[:json], options)
       when :html then render_body(value.to_s, Response::HTML, options)
       when :template then render_template(value, options)
       when :partial then fastr_partial(value, options)
@@ -119,12 +118,14 @@ module Fastr
 
     # A String is finished JSON; a relation becomes JSON in Rust.
     def render_json(value, options)
-      body = if value.respond_to?(:to_json_bytes) then value.to_json_bytes
-             elsif value.is_a?(String) then value
-             else
-               JSON.generate(value)
-             end
-      render_body(body, Response::JSON_TYPE, options)
+      render_body(value.is_a?(String) ? value : fastr_json(value), Response::JSON_TYPE, options)
+    end
+
+    def fastr_json(value)
+      case value
+      when Hash, Array then JSONText.generate(value)
+      else value.respond_to?(:to_json_bytes) ? value.to_json_bytes : JSONText.generate(value)
+      end
     end
 
     # Without own headers the frozen ones are shared by all answers.
@@ -136,8 +137,10 @@ module Fastr
 
     # 2010: the type goes into `self.headers`, which is the response's header Hash.
     def render_typed(body, type, options)
-      own = (@headers ||= {})
-      own["Content-Type"] = type if own.empty? || !own.key?("content-type")
+      own = @headers
+      if own.nil? then own = @headers = { "Content-Type" => type }
+      elsif own.empty? || !own.key?("content-type") then own["Content-Type"] = type
+      end
       return @fastr_rendered = [200, own, [body]] if options.empty?
 
       options[:headers]&.each { |name, value| own[name.to_s] = value }

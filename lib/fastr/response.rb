@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require "json"
+require_relative "json_text"
 
 module Fastr
   # What an answer is made of, and how it leaves on the native path. It owns the meaning of the values an action may
@@ -39,8 +39,8 @@ module Fastr
     def coerce(value)
       case value
       when String then [200, TEXT, [value]]
-      when Array then triple?(value) ? value : [200, JSON_TYPE, [JSON.generate(value)]]
-      when Hash then [200, JSON_TYPE, [JSON.generate(value)]]
+      when Array then triple?(value) ? value : [200, JSON_TYPE, [JSONText.generate(value)]]
+      when Hash then [200, JSON_TYPE, [JSONText.generate(value)]]
       else
         return [200, JSON_TYPE, [value.to_json_bytes]] if value.respond_to?(:to_json_bytes)
         return [200, HTML, [value.call.to_s]] if value.respond_to?(:view_template)

@@ -203,11 +203,18 @@ RSpec.describe Fastr::DeferredResponse, "as bytes" do
     expect(answer_to(&:succeed)).to match(/content-length: 0\r\n.*\r\n\r\n\z/m)
   end
 
-  it "has its own length, whatever a header says" do
-    answer = answer_to(headers: { "Content-Length" => "99" }) do |response|
+  it "is held to the length that its head declares, and has that once" do
+    right = answer_to(headers: { "Content-Length" => "5" }) do |response|
       response.send_data("whole") && response.succeed
     end
-    expect(answer.scan(/content-length: \d+/)).to eq(["content-length: 5"])
+    expect(right.scan(/content-length: \d+/)).to eq(["content-length: 5"])
+    short = nil
+    logged do
+      short = answer_to(headers: { "Content-Length" => "99" }) do |response|
+        response.send_data("short") && response.succeed
+      end
+    end
+    expect(short).to match(/content-length: 99\r\n.*\r\n\r\nshort\z/m)
   end
 
   it "is chunked when more pieces come, in their order" do

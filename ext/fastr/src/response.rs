@@ -7,7 +7,7 @@ use magnus::prelude::*;
 use magnus::r_hash::ForEach;
 use magnus::{Error, RArray, RHash, RString, Ruby, Symbol, Value};
 
-use crate::raw::env;
+use crate::raw::{env, lent};
 use crate::request::header_value as header_value_of;
 
 /// The head of a response. A name or value that HTTP does not allow (CR, LF or NUL in it, above all) raises.
@@ -56,8 +56,13 @@ fn header_value(ruby: &Ruby, name: &HeaderName, value: Value) -> Result<HeaderVa
     })
 }
 
-/// The bytes of a String.
-pub(crate) fn copy(text: RString) -> Bytes {
+/// A body: the bytes of a String, which are not copied when it is frozen and large.
+pub(crate) fn body(ruby: &Ruby, text: RString) -> Bytes {
+    lent::bytes(ruby, text).unwrap_or_else(|| copy(text))
+}
+
+/// A copy of the bytes of a String.
+fn copy(text: RString) -> Bytes {
     env::bytes(text)
 }
 

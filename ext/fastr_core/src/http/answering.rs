@@ -17,7 +17,8 @@ use tokio::time::Sleep;
 use crate::http::answers::{busy, closing, framed, internal_error};
 use crate::http::body::{Content, ResponseBody};
 use crate::http::connection::Activity;
-use crate::http::responder::{Answer, StreamBody};
+use crate::http::responder::Answer;
+use crate::http::response_stream::StreamBody;
 use crate::http::service::Service;
 use crate::http::tracked::{InFlight, TrackedStream};
 

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::event::Event;
 use crate::http::answering::{Answering, Dispatched, Progress};
 use crate::http::answers::{
-    FULL, busy, constant, failed, host, name_host, not_allowed, plain, rejected,
+    FULL, busy, constant, failed, host, name_host, not_allowed, rejected, shown,
 };
 use crate::http::body::Content;
 use crate::http::connection::ConnectionState;
@@ -66,7 +66,7 @@ impl Service {
             return Progress::done(rejected(&rejection));
         }
         if request.uri().path() == "*" {
-            return Progress::done(not_allowed(&Method::OPTIONS, METHODS));
+            return Progress::done(not_allowed(&Method::OPTIONS, METHODS, request.headers()));
         }
         if self.shared.static_files.is_none() {
             return self.route(request);
@@ -98,11 +98,18 @@ impl Service {
                     Target::Ruby(number) => return self.dispatch(request, *number, captures),
                     Target::Constant(response) => constant(response),
                 },
-                Match::MethodNotAllowed { allow } => not_allowed(request.method(), &allow),
-                Match::NotFound => plain(StatusCode::NOT_FOUND, &format!("404 Not Found: {path}")),
-                Match::BadPath(reason) => plain(
+                Match::MethodNotAllowed { allow } => {
+                    not_allowed(request.method(), &allow, request.headers())
+                }
+                Match::NotFound => shown(
+                    StatusCode::NOT_FOUND,
+                    &format!("404 Not Found: {path}"),
+                    request.headers(),
+                ),
+                Match::BadPath(reason) => shown(
                     StatusCode::BAD_REQUEST,
                     &format!("400 Bad Request: {reason}"),
+                    request.headers(),
                 ),
             },
         )
