@@ -4,7 +4,7 @@
 RSpec.describe "AsyncRecord in a program that ends", limit: 90 do
   include Support::Programs
 
-  each_database do |kind|
+  each_database do
     # What is in flight when the end comes: a stream that waits for its reader, a statement, a transaction, a listener.
     def in_flight
       <<~RUBY
@@ -19,7 +19,7 @@ RSpec.describe "AsyncRecord in a program that ends", limit: 90 do
         streaming.pop
         #{"Thread.new { database.query(#{sleep_sql(30).inspect}) }" unless kind == :sqlite}
         #{"AsyncRecord.listen('jobs', database: database) { |*| nil }.wait" if kind == :postgresql}
-        #{'opened = AsyncRecord.begin(database: database); opened.query("insert into notes (body) values (1)")' unless kind == :sqlite}
+        #{"AsyncRecord.begin(database: database).query(\"insert into notes (body) values ('x')\")" unless kind == :sqlite}
         sleep 0.2
       RUBY
     end
@@ -54,7 +54,7 @@ RSpec.describe "AsyncRecord in a program that ends", limit: 90 do
     end
 
     it "asks the database in at_exit, also after `exit`" do
-      output, status = run('at_exit { puts "at exit: #{Note.count}" }; exit 4')
+      output, status = run("at_exit { puts \"at exit: \#{Note.count}\" }; exit 4")
       expect([output, status.exitstatus]).to match([/\Aat exit: 3[01]\n\z/, 4])
     end
 

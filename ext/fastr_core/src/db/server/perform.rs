@@ -122,11 +122,9 @@ impl<D: Driver> Connection<D> {
                 stopping::run(driver, key, ticket, none, statement).await
             }
             Task::Finish { commit } => {
-                let finished = if *commit && self.has_failed {
-                    commit_carefully(&mut self.session, query).await
-                } else {
-                    self.session.run(query).await
-                };
+                let limit = self.seat.pool.options.commit_timeout;
+                let is_careful = *commit && self.has_failed;
+                let finished = within(limit, finish(&mut self.session, query, is_careful)).await;
                 Ran {
                     result: Some(finished.map(|_| Outcome::Done)),
                     stop: None,
@@ -187,6 +185,37 @@ async fn run_all<S: Session>(session: &mut S, statements: &[String]) -> Result<O
         session.run(&Query::new(sql.as_str())).await?;
     }
     Ok(Outcome::Done)
+}
+
+async fn finish<S: Session>(
+    session: &mut S,
+    statement: &Query,
+    is_careful: bool,
+) -> Result<Outcome, Failure> {
+    if is_careful {
+        commit_carefully(session, statement).await
+    } else {
+        session.run(statement).await
+    }
+}
+
+/// Nobody stops a commit or a rollback; but a server that does not answer it is not waited for without end.
+async fn within(
+    limit: Option<Duration>,
+    finishing: impl Future<Output = Result<Outcome, Failure>>,
+) -> Result<Outcome, Failure> {
+    let Some(limit) = limit else {
+        return finishing.await;
+    };
+    tokio::time::timeout(limit, finishing)
+        .await
+        .unwrap_or_else(|_| {
+            let message = format!("no answer within {} (commit_timeout)", refusal::seconds(limit));
+            Err(Failure {
+                error: DatabaseError::new(DatabaseErrorKind::ConnectionLost, message),
+                fate: Fate::Lost { repeatable: false },
+            })
+        })
 }
 
 /// After a failed statement PostgreSQL does not commit any more, and answers COMMIT as if it had: so it is asked first.
