@@ -18,6 +18,7 @@ module AsyncRecord
       @pending = Array.new(work.size)
       @results = Array.new(work.size)
       @next = 0
+      @left = work.size
     end
 
     # @return [Array<Object>] the values, in order
@@ -35,9 +36,9 @@ module AsyncRecord
 
     def collect
       start_next while @next < [@limit, @work.size].min
-      @work.size.times do
-        index, value, error = @settled.pop
-        @results[index] = value
+      last = @work.empty?
+      until last
+        index, error, last = @settled.pop
         yield index, error
         start_next if @next < @work.size
       end
@@ -52,8 +53,15 @@ module AsyncRecord
       index = @next
       @next += 1
       @pending[index] = pending_for(@work[index])
-                        .on_success { |value| @settled << [index, value, nil] }
-                        .on_error { |error| @settled << [index, nil, error] }
+                        .on_success { |value| arrived(index, value, nil) }
+                        .on_error { |error| arrived(index, nil, error) }
+    end
+
+    # On the dispatcher. Whoever waits is woken only for what it has to do: a failure, the next piece of work, the end.
+    def arrived(index, value, error)
+      @results[index] = value
+      last = (@left -= 1).zero?
+      @settled << [index, error, last] if last || error || @next < @work.size
     end
 
     def pending_for(work)

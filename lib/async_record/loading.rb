@@ -256,7 +256,10 @@ module AsyncRecord
     def define_reader(name)
       return @readers.define_method(name) { read_attribute(name) } unless PLAIN.match?(name)
 
-      @readers.class_eval("def #{name} = read_attribute(#{name.dump})", __FILE__, __LINE__)
+      @readers.class_eval(<<~RUBY, __FILE__, __LINE__ + 1)
+        # frozen_string_literal: true
+        def #{name} = read_attribute(#{name.dump})
+      RUBY
     end
 
     # "id" is ours to answer whatever the column is called.

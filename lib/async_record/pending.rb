@@ -40,14 +40,14 @@ module AsyncRecord
 
     # Submits one operation, on the dispatcher. Nothing waits for it: no fiber and no turn of the loop (18 µs).
     #
-    # @param block [Proc] as in {spawn}
-    # @param finish [#call] makes the value of the operation's result
-    # @yieldparam sink [Integer]
+    # @param block [Proc, nil] as in {spawn}
+    # @param asked [Asked] what is asked: its `submit` gets the sink, its `finish` makes the value of the result
     # @return [Pending]
     # @api private
-    def self.ask(block, finish, &submit)
+    def self.ask(block, asked)
       pending = new(block)
-      pending.ask(finish, &submit)
+      pending.asked_at(caller_locations(2, ORIGIN)) unless block
+      pending.ask(asked)
       pending
     end
 
@@ -68,11 +68,8 @@ module AsyncRecord
     # @api private
     def initialize(block = nil)
       @state = :waiting
-      @detached = !block.nil?
-      return unless block
-
       @block = block
-      listen(block)
+      @detached = !block.nil?
     end
 
     # @param locations [Array<Thread::Backtrace::Location>, nil] the stack of whoever asked
@@ -169,12 +166,12 @@ module AsyncRecord
 
     # @see Pending.ask
     # @api private
-    def ask(finish)
+    def ask(asked)
       dispatcher = Fastr::Dispatcher.instance
-      @finish = finish
+      @asked = asked
       @request = dispatcher.current_request
       @sink = dispatcher.register(self)
-      yield @sink
+      asked.submit(@sink)
       @request&.in_flight&.store(self, true)
     rescue StandardError => error
       dispatcher.forget(@sink)
@@ -218,15 +215,8 @@ module AsyncRecord
 
     private
 
-    def listen(block)
-      return @on_success = [block] unless Pending.takes_error?(block)
-
-      @on_success = [->(value) { block.call(value, nil) }]
-      @on_error = [->(error) { block.call(nil, error) }]
-    end
-
     def finished(result)
-      value = @finish.call(result)
+      value = @asked.finish(result)
     rescue StandardError => error
       take(:failed, error)
     else
@@ -270,11 +260,27 @@ module AsyncRecord
     def deliver
       done = @state == :done
       callbacks = done ? @on_success : @on_error
-      if callbacks.nil?
-        unclaimed(@error) unless done || @waiters || !(@detached || @on_success)
-      else
-        deliver_all(callbacks, done ? @value : @error)
-      end
+      return deliver_first(done, callbacks) if @block && (done || Pending.takes_error?(@block))
+      return deliver_all(callbacks, done ? @value : @error) if callbacks
+
+      unclaimed(@error) unless done || kept?
+    end
+
+    # @return [Boolean] whether somebody awaits the error, or may yet
+    def kept?
+      @waiters || !(@detached || @on_success)
+    end
+
+    # The block comes before the callbacks that were added later.
+    def deliver_first(done, callbacks)
+      done ? call_back(@block, @value) : @block.call(nil, @error)
+    ensure
+      deliver_all(callbacks, done ? @value : @error) if callbacks
+    end
+
+    # A block of one argument need not be looked at (three Arrays).
+    def call_back(block, value)
+      block.arity != 1 && Pending.takes_error?(block) ? block.call(value, nil) : block.call(value)
     end
 
     def deliver_all(callbacks, result)

@@ -7,7 +7,7 @@ module AsyncRecord
   # What a model class can be asked.
   module Querying
     DELEGATED = %i[
-      where not or and order reorder limit offset select distinct distinct_on group having joins left_joins
+      where not or and reorder limit offset select distinct distinct_on group having joins left_joins
       left_outer_joins associated missing preload includes eager_load strict strict_loading from lock none using
       primary timeout async merge rewhere unscope invert_where reselect regroup reverse_order excluding
       all find find_by find_by! take take! first first! last last! sole find_sole_by
@@ -17,10 +17,22 @@ module AsyncRecord
       insert_all insert_all! upsert_all upsert to_json_bytes stream stream_json explain
     ].freeze
     SCOPE_NAME = /\A[a-z_]\w*[?!]?\z/
-    private_constant :DELEGATED, :SCOPE_NAME
+    # Relations that are kept by their order: programs have few, only clients that choose columns could make more.
+    ORDERS = 100
+    private_constant :DELEGATED, :SCOPE_NAME, :ORDERS
 
     DELEGATED.each do |name|
       class_eval("def #{name}(...) = relation.#{name}(...)", __FILE__, __LINE__)
+    end
+
+    # Sorts, see {Relation#order}. `User.order(:name)` is the same immutable relation each time: nothing is made (six
+    # objects).
+    # @return [Relation]
+    def order(*terms)
+      name = terms.first
+      return relation.order(*terms) unless terms.size == 1 && name.is_a?(Symbol) && !Context[self]
+
+      @ordered[name] || keep_ordered(name)
     end
 
     # Runs SQL and returns plain rows. With binds, `?` and `:name` are their places.
@@ -107,9 +119,15 @@ module AsyncRecord
       const_set(:QueryRelation, @relation_class)
       private_constant :QueryRelation
       @relation = @relation_class.new(self)
+      @ordered = {}
     end
 
     private
+
+    def keep_ordered(name)
+      @ordered.clear if @ordered.size >= ORDERS
+      @ordered[name] = @relation.order(name)
+    end
 
     # A class method becomes callable on relations; inside it, the class means the relation.
     def singleton_method_added(name)

@@ -10,6 +10,7 @@ require_relative "fragment"
 require_relative "compiler"
 require_relative "shapes"
 require_relative "relation/names"
+require_relative "relation/text_key"
 require_relative "relation/associated"
 require_relative "relation/combining"
 require_relative "relation/locks"
@@ -39,6 +40,7 @@ module AsyncRecord
 
     require_relative "relation/rewriting"
     include Enumerable
+    include TextKey
     include Names
     include Associated
     include Combining
@@ -96,8 +98,8 @@ module AsyncRecord
     #   User.order("age desc", seen_at: { desc: true, nulls: :last })
     #   User.order(AsyncRecord.sql("length(name)"))
     # @return [Relation]
-    def order(*terms, **directions)
-      terms = order_terms(terms, directions)
+    def order(*terms)
+      terms = order_terms(terms)
       return self if terms.empty?
 
       with(:@orders, (@orders.empty? ? terms : @orders + terms).freeze)
@@ -105,14 +107,14 @@ module AsyncRecord
 
     # Sorts anew, forgetting earlier orders.
     # @return [Relation]
-    def reorder(*terms, **directions)
-      with(:@orders, order_terms(terms, directions).freeze)
+    def reorder(*terms)
+      with(:@orders, order_terms(terms).freeze)
     end
 
     # Turns every order around; without one, sorts by the primary key backwards.
     # @return [Relation]
     def reverse_order
-      orders = @orders.empty? ? order_terms(model.key_columns, {}) : @orders
+      orders = @orders.empty? ? order_terms(model.key_columns) : @orders
       with(:@orders, orders.map { |term| reverse_term(term) }.freeze)
     end
 
@@ -135,11 +137,12 @@ module AsyncRecord
     #   User.select(:id, AsyncRecord.sql("length(name) as size"))
     #   User.select(name: :title)        # "name" AS "title"
     # @return [Relation, Array]
-    def select(*columns, **aliases, &block)
+    def select(*columns, &block)
       return to_a.select(&block) if block
 
+      aliases = columns.pop if columns.last.is_a?(Hash)
       chosen = column_names(columns, "select")
-      chosen += aliased(aliases) unless aliases.empty?
+      chosen += aliased(aliases) if aliases
       with(:@selections, (@selections ? @selections + chosen : chosen).freeze)
     end
 
@@ -252,19 +255,6 @@ module AsyncRecord
     end
 
     # @api private
-    # @return [Array, nil] equal for relations whose SELECT has the same text; nil where a value may change the text.
-    #   One flat list: nested ones take four times as long to compare (1.2 µs instead of 0.3).
-    def text_key
-      return unless @groups.empty? && @havings.empty? && @join_sources.empty? && @lock_mode.nil? && @source.nil?
-
-      key = [@distinct, @limit_value.nil?, @offset_value.nil?, @orders.size, @conditions.size]
-      @orders.each { |term| key.concat(term) }
-      @conditions.each { |condition| key << condition.text_key }
-      key.push(:select, *@selections) if @selections
-      key unless unkeyed?
-    end
-
-    # @api private
     # @return [Boolean] whether UPDATE and DELETE need a subquery
     def complex?
       !(@limit_value.nil? && @offset_value.nil? && @groups.empty? && @join_sources.empty? && !@distinct && @source.nil?)
@@ -287,13 +277,6 @@ module AsyncRecord
     end
 
     private
-
-    # @return [Boolean] whether a clause holds more than names
-    def unkeyed?
-      distinct_columns || @conditions.any? { |condition| condition.text_key.nil? } ||
-        @orders.any? { |term| term.first.is_a?(Sql) } ||
-        @selections&.any? { |column| column.is_a?(Sql) || column.is_a?(Array) }
-    end
 
     def aliased(aliases)
       aliases.map { |column, as| [column_name(column, "select"), as.to_s.freeze].freeze }

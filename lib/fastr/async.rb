@@ -57,11 +57,10 @@ module Fastr
     end
 
     def defer_natively(code, headers, block)
-      response = DeferredResponse.new(NativeOutput.new(request))
-      start = -> { response.begin(code, headers, block) }
-      return @fastr_deferred = start if @fastr_acting && @fastr_deferred.nil?
+      response = DeferredResponse.new(NativeOutput.new(request, code, headers), block)
+      return @fastr_deferred = response if @fastr_acting && @fastr_deferred.nil?
 
-      Dispatcher.next_tick(&start)
+      Dispatcher.next_tick { response.begin }
     end
   end
 end

@@ -171,17 +171,17 @@ module Fastr
     def fastr_deliver(status, headers, body)
       return Response.deliver(@fastr_request, status, headers, body) unless status == -1 && @fastr_deferred
 
-      start = @fastr_deferred
+      response = @fastr_deferred
       @fastr_deferred = nil
       @fastr_acting = false
-      start.call
+      response.begin
     end
 
     # The action raised, or returned something else than `defer_response` did: that is answered first.
     def fastr_postpone
-      start = @fastr_deferred
+      response = @fastr_deferred
       @fastr_deferred = nil
-      Dispatcher.next_tick(&start)
+      Dispatcher.next_tick { response.begin }
     end
 
     def fastr_send_rendered(triple)

@@ -12,13 +12,13 @@ module Fastr
   class DeferredResponse
     include Log
 
+    # Three variables, as fit into an object; most answers need no others.
     # @param output [NativeOutput, nil] where data goes at once; without one it waits for a Rack server's `each`
-    def initialize(output = nil)
+    # @param block [Proc, nil] gives the answer once it has begun
+    def initialize(output = nil, block = nil)
       @output = output
-      @waiting = output ? nil : []
-      @sink = nil
       @state = :open
-      @callbacks = @errbacks = nil
+      @block = block
     end
 
     # Sends a piece. After the end, or once the client has left, nothing is sent.
@@ -28,7 +28,7 @@ module Fastr
       return 0 unless @state == :open
       return @output.write(data) if @output
 
-      @sink ? @sink.call(data) : @waiting << data
+      @sink ? @sink.call(data) : (@waiting ||= []) << data
       0
     rescue DisconnectedError
       set_deferred_failure
@@ -101,11 +101,11 @@ module Fastr
 
     # Sends the headers and runs the block that gives the answer, on the native path.
     # @api private
-    def begin(code, headers, block)
+    def begin
       guard do
-        @output.start(code, headers)
+        @output.start
         @output.request.in_flight[self] = true
-        Callable.call(block, self)
+        Callable.call(@block, self)
       end
     end
 
@@ -173,21 +173,23 @@ module Fastr
     attr_reader :request
 
     # @param request [Request]
-    def initialize(request)
+    # @param status [Integer]
+    # @param headers [Hash]
+    def initialize(request, status, headers)
       @request = request
-      @started = false
+      @status = status
+      @headers = headers
     end
 
     # @return [Boolean] whether headers have left
     def started?
-      @started
+      @headers.nil?
     end
 
-    # @param status [Integer]
-    # @param headers [Hash]
-    def start(status, headers)
-      @request.start(status, headers)
-      @started = true
+    # Sends the head, which waits a moment for the first data.
+    def start
+      @request.defer(@status, @headers)
+      @headers = nil
     end
 
     # @return [Integer] bytes still queued

@@ -61,7 +61,7 @@ module Fastr
       # @yield on the dispatcher
       # @return [void]
       def on_closed(request, &block)
-        instance.on_closed(request, &block)
+        instance.on_closed(request, block)
         nil
       end
 
@@ -120,10 +120,13 @@ module Fastr
     end
 
     # @see Dispatcher.on_closed
-    def on_closed(request, &closer)
+    # @param closer [#call]
+    def on_closed(request, closer)
       return next_tick(closer, nil) if request.left?
 
-      (@closers[request.id] ||= []) << closer
+      id = request.id
+      others = @closers[id]
+      @closers[id] = others ? [*listed(others), closer] : closer
       request.watch
     end
 
@@ -159,6 +162,13 @@ module Fastr
     end
 
     private
+
+    # What is alone is kept without an Array, and may look like one itself.
+    def listed(entry)
+      return entry if entry.is_a?(Array)
+
+      entry.nil? ? [] : [entry]
+    end
 
     def report(error)
       return @error_handler.call(error) if @error_handler
@@ -207,14 +217,18 @@ module Fastr
     end
 
     def complete(lane, id, value)
-      hand_over(id, value) { |receiver| call(lane, receiver, receiver.request, value) }
+      hand_over(id, value) { |receiver| work(lane, receiver.request) { receiver.call(value) } }
     rescue FiberError => error
       failed(error, nil)
     end
 
-    def call(lane, callable, request, *arguments)
+    def call(lane, callable, request)
+      work(lane, request) { callable.call }
+    end
+
+    def work(lane, request)
       lane.request = request
-      callable.call(*arguments)
+      yield
     rescue Exception => error # rubocop:disable Lint/RescueException -- the edge: one callback's fault is reported
       raise if ends_program?(error)
 
@@ -234,8 +248,8 @@ module Fastr
     # One tick each: the lane that resumes a fiber is not the one that goes on with the loop, and none keeps the others
     # from their turn.
     def close(request_id)
-      @closers.delete(request_id)&.each { |closer| @ticks.push(closer, nil) }
-      Array(@waiting[request_id]).each { |fiber| @ticks.push(-> { disconnect(fiber, request_id) }, nil) }
+      listed(@closers.delete(request_id)).each { |closer| @ticks.push(closer, nil) }
+      listed(@waiting[request_id]).each { |fiber| @ticks.push(-> { disconnect(fiber, request_id) }, nil) }
     end
 
     @instance = new

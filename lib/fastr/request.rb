@@ -55,10 +55,20 @@ module Fastr
     def in_flight
       return @in_flight if @in_flight
 
-      operations = @in_flight = {}
-      Dispatcher.on_closed(self) { operations.each_key.to_a.each(&:client_left) }
-      operations
+      @in_flight = Operations.new
+      Dispatcher.instance.on_closed(self, @in_flight)
+      @in_flight
     end
+
+    # Operations in flight: told by themselves, so that a request needs no block for it.
+    class Operations < Hash
+      # The client has left.
+      # @return [void]
+      def call
+        keys.each(&:client_left)
+      end
+    end
+    private_constant :Operations
 
     # @return [nil] a native request answers through itself, see {#respond}
     def async_callback

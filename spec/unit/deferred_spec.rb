@@ -182,3 +182,96 @@ RSpec.describe Fastr::Async do
     expect(http(port, "/a").body).to eq("by hand")
   end
 end
+
+# The head of a deferred answer waits for its data, but not for long.
+RSpec.describe Fastr::DeferredResponse, "as bytes" do
+  def answer_to(request = "GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", headers: {}, &block)
+    port = serve_app(Fastr.app { get("/a") { defer_response(200, headers, &block) } })
+    raw(port, request)
+  end
+
+  it "is one with a length when one piece and the end come soon, at once or from a callback" do
+    at_once = answer_to { |response| response.send_data("whole") && response.succeed }
+    soon = answer_to do |response|
+      Fastr::Timer.new(0.001) { response.send_data("whole") && response.succeed }
+    end
+    expect([at_once, soon]).to all(match(/content-length: 5\r\n.*\r\n\r\nwhole\z/m))
+    expect(at_once + soon).not_to include("transfer-encoding")
+  end
+
+  it "is one without a body when nothing is sent" do
+    expect(answer_to(&:succeed)).to match(/content-length: 0\r\n.*\r\n\r\n\z/m)
+  end
+
+  it "is held to the length that its head declares, and has that once" do
+    right = answer_to(headers: { "Content-Length" => "5" }) do |response|
+      response.send_data("whole") && response.succeed
+    end
+    expect(right.scan(/content-length: \d+/)).to eq(["content-length: 5"])
+    short = nil
+    logged do
+      short = answer_to(headers: { "Content-Length" => "99" }) do |response|
+        response.send_data("short") && response.succeed
+      end
+    end
+    expect(short).to match(/content-length: 99\r\n.*\r\n\r\nshort\z/m)
+  end
+
+  it "is chunked when more pieces come, in their order" do
+    answer = answer_to do |response|
+      %w[one two three].each { |piece| response.send_data(piece) }
+      response.succeed
+    end
+    expect(answer).to include("transfer-encoding: chunked")
+    expect(answer).to end_with("\r\n\r\n3\r\none\r\n3\r\ntwo\r\n5\r\nthree\r\n0\r\n\r\n")
+  end
+
+  it "sends its head though data comes much later, and each piece as it comes" do
+    responses = Thread::Queue.new
+    port = serve_app(Fastr.app { get("/a") { defer_response(200, {}) { |response| responses << response } } })
+    connection(port) do |socket|
+      socket.write("GET /a HTTP/1.1\r\nHost: a\r\n\r\n")
+      expect(socket.readpartial(1000)).to start_with("HTTP/1.1 200 OK").and end_with("\r\n\r\n")
+      response = responses.pop
+      Fastr::Dispatcher.next_tick { response.send_data("late") }
+      expect(socket.readpartial(1000)).to eq("4\r\nlate\r\n")
+      Fastr::Dispatcher.next_tick { response.succeed }
+      expect(socket.readpartial(1000)).to eq("0\r\n\r\n")
+    end
+  end
+
+  it "sends a first piece at once, though the end comes later" do
+    responses = Thread::Queue.new
+    port = serve_app(Fastr.app do
+      get("/a") { defer_response(200, {}) { |response| response.send_data("first") && (responses << response) } }
+    end)
+    connection(port) do |socket|
+      socket.write("GET /a HTTP/1.1\r\nHost: a\r\n\r\n")
+      expect(socket.readpartial(1000)).to end_with("\r\n\r\n5\r\nfirst\r\n")
+      response = responses.pop
+      Fastr::Dispatcher.next_tick { response.fail }
+      expect(socket.read).to eq("")
+    end
+  end
+
+  it "is cut visibly when it fails before its head has left" do
+    expect(answer_to(&:fail)).to start_with("HTTP/1.1 200").and end_with("\r\n\r\n")
+    half = answer_to { |response| response.send_data("half") && response.fail }
+    expect(half).not_to match(/content-length|0\r\n\r\n\z/)
+  end
+
+  it "has no body for HEAD, and needs no end of the connection for HTTP/1.0" do
+    whole = ->(response) { response.send_data("whole") && response.succeed }
+    expect(answer_to("HEAD /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", &whole)).to end_with("\r\n\r\n")
+    expect(answer_to("GET /a HTTP/1.0\r\n\r\n", &whole)).to match(/content-length: 5\r\n.*whole\z/m)
+  end
+
+  it "tells the application when the client leaves while the head waits" do
+    events = Thread::Queue.new
+    port = serve_app(Fastr.app do
+      get("/a") { defer_response(200, {}) { |response| response.closed { events << :closed } && (events << :begun) } }
+    end)
+    connection(port) { |socket| socket.write("GET /a HTTP/1.1\r\nHost: a\r\n\r\n") && events.pop }
+    expect(events.pop).to eq(:closed)
+  end
+end

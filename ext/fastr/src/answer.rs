@@ -1,7 +1,7 @@
 //! The answering half of `Fastr::Request`: whole, or streamed in pieces.
 
 use fastr_core::http::request::Request;
-use fastr_core::http::responder::Delivery;
+use fastr_core::http::responder::{Delivery, Responder, ResponseStream};
 use fastr_core::reactor::Reactor;
 use fastr_core::{Error as CoreError, Event, RequestId};
 use magnus::prelude::*;
@@ -15,6 +15,13 @@ use crate::request::RubyRequest;
 use crate::request_state::State;
 use crate::response;
 use crate::sink::Sink;
+
+/// A way to begin a streamed answer.
+type Begin = fn(
+    &mut Responder,
+    http::Response<()>,
+    &http::Method,
+) -> Result<(Delivery, ResponseStream), CoreError>;
 
 impl RubyRequest {
     fn respond(&self, status: u16, headers: RHash, body: RString) -> Result<(), Error> {
@@ -30,10 +37,19 @@ impl RubyRequest {
     }
 
     fn start(&self, status: u16, headers: RHash) -> Result<(), Error> {
+        self.begin(status, headers, Responder::streamed)
+    }
+
+    /// Like `start`, but the head may wait a moment for the first piece, to leave with it.
+    fn defer(&self, status: u16, headers: RHash) -> Result<(), Error> {
+        self.begin(status, headers, Responder::deferred)
+    }
+
+    fn begin(&self, status: u16, headers: RHash, answer: Begin) -> Result<(), Error> {
         let head = guard(|ruby| response::head(ruby, status, headers))?;
         self.with_reactor(|reactor| {
             let (delivery, stream) =
-                self.open(|request| request.responder.streamed(head, &request.head.method))?;
+                self.open(|request| answer(&mut request.responder, head, &request.head.method))?;
             self.stream.replace(Some(Owned::new(stream)));
             outgoing::send(reactor, delivery);
             Ok(())
@@ -171,6 +187,7 @@ fn not_started() -> CoreError {
 pub(crate) fn define(class: RClass) -> Result<(), Error> {
     class.define_method("respond", method!(RubyRequest::respond, 3))?;
     class.define_method("start", method!(RubyRequest::start, 2))?;
+    class.define_method("defer", method!(RubyRequest::defer, 2))?;
     class.define_method("write", method!(RubyRequest::write, 1))?;
     class.define_method("drain", method!(RubyRequest::drain, 1))?;
     class.define_method("finish", method!(RubyRequest::finish, 0))?;

@@ -6,6 +6,7 @@
 
 require_relative "../caller"
 require_relative "../complaint"
+require_relative "asked"
 
 module AsyncRecord
   # Runs statements on a database.
@@ -73,19 +74,27 @@ module AsyncRecord
       @simple && Fastr::Dispatcher.on_dispatcher? && Context.current.empty? && !Instrumentation.active?
     end
 
-    # Like {await} for a SELECT, with its result given to a block.
+    # Like {await} for a SELECT, without waiting.
     #
     # @param statement [Statement]
-    # @param block [Proc] gets the value
-    # @param finish [#call] makes the value of the rows
+    # @param block [Proc, nil] gets the value
+    # @param receiver [Object] makes the value of the rows
+    # @param finish [Symbol] by this method
     # @return [Pending]
     # @api private
-    def ask(statement, block, finish, shape: :rows, timeout: nil)
-      options = native_options(shape, nil, timeout)
-      started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-      Pending.ask(block, ->(result) { finish.call(accepted(result, statement, started)) }) do |sink|
-        pool.query(sink, statement.sql, statement.binds, options)
-      end
+    def ask(statement, block, receiver, finish, shape: :rows, timeout: nil)
+      Pending.ask(block, Asked.new(self, statement, native_options(shape, nil, timeout), receiver, finish))
+    end
+
+    # @return [Object] a result that is no error
+    # @raise [StandardError] what it is otherwise
+    # @api private
+    def accepted(result, binds, started)
+      return result unless result.is_a?(Exception)
+      raise result unless result.is_a?(Error)
+
+      doubt(result)
+      raise Complaint.complete(result, self, binds, nil, started)
     end
 
     # The raw seam: hands a sink to the native pool and waits for what comes through it.
@@ -190,15 +199,6 @@ module AsyncRecord
       return submit(sql, binds, options) if @replicas.primary?(context)
 
       @replicas.read { |pool| submit(sql, binds, options, pool || self.pool) }
-    end
-
-    # @return [Object] a result that is no error
-    def accepted(result, statement, started)
-      return result unless result.is_a?(Exception)
-      raise result unless result.is_a?(Error)
-
-      doubt(result)
-      raise Complaint.complete(result, self, statement.binds, nil, started)
     end
 
     def note_change(sql)

@@ -121,19 +121,20 @@ module AsyncRecord
       protected
 
       def plucked(names, block = nil)
-        with(:@selections, names.freeze).fetch_values(block, names)
+        with(:@selections, names.freeze).fetch_values(block)
       end
 
-      def fetch_values(block, names)
-        fetch(block) do |rows|
-          kinds = loading_kinds(names)
-          if names.one?
-            values = rows.values_at_column(0)
-            kinds ? values.map { |value| Type.load(kinds.first, value) } : values
-          else
-            Array.new(rows.size) { |index| loaded_row(rows.row(index), kinds) }
-          end
-        end
+      def fetch_values(block)
+        fetch(block, :plucked_from)
+      end
+
+      # @return [Array] the values of what is selected
+      def plucked_from(rows)
+        kinds = loading_kinds(selections)
+        return Array.new(rows.size) { |index| loaded_row(rows.row(index), kinds) } unless selections.one?
+
+        values = rows.values_at_column(0)
+        kinds ? values.map { |value| Type.load(kinds.first, value) } : values
       end
 
       # @return [Array, nil] the kinds of what the driver cannot read as the model wants it; nil if there is nothing

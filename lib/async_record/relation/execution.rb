@@ -28,17 +28,16 @@ module AsyncRecord
 
       # Runs this relation's SELECT in the three styles.
       #
+      # @param finish [Symbol] the method that makes the result of rows or JSON
       # @param shape [Symbol] as in {Database#await}
-      # @yieldparam rows [AsyncRecord::Rows, String]
-      # @yieldreturn [Object] the result
       # @return [Object, Pending]
-      def fetch(block, shape = :rows, &finish)
-        return yield(run(select_statement, shape)) unless block || @async
+      def fetch(block, finish, shape = :rows)
+        return __send__(finish, run(select_statement, shape)) unless block || @async
 
-        statement = statement_at_once(database = self.database) if block
-        return Pending.spawn(block) { yield(run(select_statement, shape)) } unless statement
+        statement = statement_at_once(database = self.database)
+        return Pending.spawn(block) { __send__(finish, run(select_statement, shape)) } unless statement
 
-        database.ask(statement, block, finish, shape: shape, timeout: @timeout_value)
+        database.ask(statement, block, self, finish, shape: shape, timeout: @timeout_value)
       end
 
       # @return [Statement, nil] nil unless it can be made and submitted here and now: no transaction that is asked
@@ -86,7 +85,7 @@ module AsyncRecord
 
         return perform(block) { instantiate(run(select_statement)) } if accompanied?
 
-        fetch(block) { |rows| instantiate(rows) }
+        fetch(block, :instantiate)
       end
 
       # @return [Array<Array>] the rows as plain values

@@ -184,7 +184,7 @@ module AsyncRecord
         statement = statement_for(key)
         return where(model.key_condition(key)).limited(nil) unless statement
 
-        model.instantiate_all(run(statement)).first
+        first_of(run(statement))
       end
 
       # @return [Statement, nil] the one that every `find` of the model shares
@@ -202,9 +202,13 @@ module AsyncRecord
         return unless database.direct? && model.known_table
 
         statement = statement_for(model.cast_key(key)) || return
-        database.ask(statement, block, ->(rows) { model.instantiate_all(rows).first }, timeout: @timeout_value)
+        database.ask(statement, block, self, :first_of, timeout: @timeout_value)
       rescue StandardError
         nil
+      end
+
+      def first_of(rows)
+        model.instantiate_all(rows).first
       end
 
       def huge?(key)

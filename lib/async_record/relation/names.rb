@@ -33,10 +33,10 @@ module AsyncRecord
         names.flatten.map { |name| column_name(name, method) }
       end
 
-      def order_terms(terms, directions)
-        return order_term(terms.first) if terms.one? && directions.empty? && !terms.first.is_a?(Array)
+      def order_terms(terms)
+        return order_term(terms.first) if terms.size == 1 && !terms.first.is_a?(Array)
 
-        terms.flatten.flat_map { |term| order_term(term) } + directed(directions)
+        terms.flatten.flat_map { |term| order_term(term) }
       end
 
       def order_term(term)

@@ -45,7 +45,7 @@ module AsyncRecord
         return perform(block) { shaped_json(JsonShape.of(model, preloads: @preloads, **options)) } if shaped?(options)
         return perform(block) { own_json } unless model.read_by_driver?
 
-        fetch(block, :json) { |json| json }
+        fetch(block, :finished_json, :json)
       end
 
       # {#to_json_bytes}, for `JSON.generate` and friends; waits.
@@ -120,6 +120,11 @@ module AsyncRecord
 
       def own_json
         reads_itself? ? json_of(run(select_statement)) : run_json
+      end
+
+      # @return [String] as it came
+      def finished_json(json)
+        json
       end
 
       # @return [Boolean] whether the model reads a column that is shown in its own way

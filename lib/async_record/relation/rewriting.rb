@@ -47,8 +47,8 @@ module AsyncRecord
 
       # Chooses columns anew; see {Relation#select}.
       # @return [Relation]
-      def reselect(*columns, **aliases)
-        without(:select).select(*columns, **aliases)
+      def reselect(*columns)
+        without(:select).select(*columns)
       end
 
       # Groups anew.

@@ -112,8 +112,11 @@ module Fastr
         next_lane.transfer
       ensure
         left = @waiting.delete(request_id)
-        others = left.is_a?(Array) ? left - [fiber] : []
-        @waiting[request_id] = others.size == 1 ? others.first : others unless others.empty?
+        keep_waiting(request_id, left - [fiber]) if left.is_a?(Array)
+      end
+
+      def keep_waiting(request_id, fibers)
+        @waiting[request_id] = fibers.size == 1 ? fibers.first : fibers unless fibers.empty?
       end
 
       # Leaves the calling lane at the side, ready for other work, while the block switches to another fiber.

@@ -31,6 +31,49 @@ RSpec.describe AsyncRecord::Pending, "without a fiber" do
       expect(seen.first).to eq(:first)
     end
 
+    it "gives the value in the way that the block takes it" do
+      blocks = lambda do |found|
+        [proc { found.call(:none) }, proc { |name| found.call(name) }, proc { |*all| found.call(all) },
+         proc { |names, error| found.call([names, error]) }, ->(names, error) { found.call([names, error]) },
+         found]
+      end
+      seen = on_dispatcher do |done|
+        results = []
+        found = ->(value) { done.call(results) if (results << value).size == 6 }
+        blocks.call(found).each { |block| User.order(:id).limit(1).pluck(:name, &block) }
+      end
+      expect(seen).to contain_exactly(:none, ["ann"], [["ann"]], [["ann"], nil], [["ann"], nil], ["ann"])
+    end
+
+    it "calls the block first, then what was added, though one of them raises" do
+      seen = []
+      on_dispatcher do |done|
+        pending = User.order(:id).pluck(:name) { |names| raise((seen << names).to_s) }
+        pending.on_success { seen << :second }.on_success { done.call(nil) }
+        Fastr::Dispatcher.instance.error_handler = ->(error) { seen << error.class }
+      end
+      eventually { seen.size == 3 }
+      expect(seen).to eq([%w[ann bob], :second, RuntimeError])
+    ensure
+      Fastr::Dispatcher.instance.error_handler = nil
+    end
+
+    it "is asked by promises as well, which keep their error for whoever awaits" do
+      seen = on_dispatcher do |done|
+        names = User.async.order(:id).pluck(:name)
+        json = User.async.where(id: 2).select(:name).to_json_bytes
+        Fastr::Dispatcher.next_tick { done.call([names.await, json.await]) }
+      end
+      expect(seen).to eq([%w[ann bob], '[{"name":"bob"}]'])
+      database.query("alter table users rename to people")
+      error = on_dispatcher { |done| done.call(User.async.pluck(:name)) }
+      expect { error.await }.to raise_error(AsyncRecord::QueryError) { |e|
+        expect(e.backtrace.join("\n")).to include(__FILE__)
+      }
+    ensure
+      database.query("alter table people rename to users")
+    end
+
     it "gives the errors of the statement and of the names to the error path" do
       database.query("alter table users rename to people")
       expect(on_dispatcher { |done| User.all.to_a { |_, error| done.call(error) } }).to be_a(AsyncRecord::QueryError)

@@ -122,6 +122,9 @@ end
 Support::Injection.on(:model) do
   value(:query) { |users, text| users.query("select * from users where name = ? or name = :n", text, n: text) }
   value(:find_by_sql) { |users, text| users.find_by_sql(["select * from users where name = :n", { n: text }]) }
+  name(:order) { |users, text| users.order(text.to_sym).to_a }
+  name(:order) { |users, text| users.order(text).to_a }
+  name(:order) { |users, text| users.order({ text => :desc }).to_a }
   value(:update_counters) { |users, text| users.update_counters(text, age: 1) }
   name(:update_counters) { |users, text| users.update_counters(5, text.to_sym => 1) }
   quoted(:table_name=, :set_table_name) do |users, text, method|
@@ -256,7 +259,7 @@ Support::Injection.on(:database) do
   end
   harmless("takes a block and options, as AsyncRecord.transaction", :transaction)
   harmless("are not for programs", :writes_to, :each_batch, :script, :twin, :pin=, :transaction_in, :await, :ask, :rows,
-           :complete, :complete_surely, :complete_or_abandon, :waiter,
+           :accepted, :complete, :complete_surely, :complete_or_abandon, :waiter,
            :check_unique_index)
 end
 

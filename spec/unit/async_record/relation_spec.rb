@@ -31,6 +31,27 @@ RSpec.describe AsyncRecord::Relation do
     expect([relation.conditions, relation.orders]).to all(be_frozen)
   end
 
+  it "is the same one for the same order, and its scope's own inside a class method" do
+    expect(user.order(:id)).to equal(user.order(:id))
+    expect(user.order(:id, :name).to_sql).to end_with('ORDER BY "users"."id" ASC, "users"."name" ASC')
+    user.define_singleton_method(:by_age) { order(:age) }
+    expect(user.where(name: "a").by_age.to_sql).to end_with('WHERE "users"."name" = ? ORDER BY "users"."age" ASC')
+  end
+
+  it "has one text for columns of the same new names, and others for other names" do
+    texts = [user.select(name: :title), user.select(name: :title), user.select(:name, :title), user.select(name: :age)]
+    keys = texts.map(&:text_key)
+    expect(keys[0]).to eq(keys[1])
+    expect(keys.uniq.size).to eq(3)
+    expect(user.select(AsyncRecord.sql("1") => :one).text_key).to be_nil
+    expect(user.select(:id, name: :title).to_sql).to start_with('SELECT "users"."id", "users"."name" AS "title" ')
+  end
+
+  it "keeps a bounded number of orders" do
+    200.times { |index| user.order(:"column#{index}") }
+    expect(user.instance_variable_get(:@ordered).size).to be <= 100
+  end
+
   it "leaves the relation that it came from as it was" do
     base = user.where(name: "a")
     base.where(age: 1).order(:id)

@@ -6,18 +6,25 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::{Response, Version};
 use tokio::sync::oneshot;
+use tokio::time::Sleep;
 
 use crate::http::answers::{busy, closing, framed, internal_error};
 use crate::http::body::{Content, ResponseBody};
 use crate::http::connection::Activity;
 use crate::http::responder::Answer;
+use crate::http::response_stream::StreamBody;
 use crate::http::service::Service;
 use crate::http::tracked::{InFlight, TrackedStream};
+
+/// How long the head of a deferred answer waits for the first piece of its body. What a query gives comes in this time:
+/// one write instead of two, and a length instead of chunks. Who waits for longer has the head almost at once.
+const PATIENCE: Duration = Duration::from_millis(10);
 
 /// How far an answer is.
 pub(crate) enum Progress {
@@ -25,6 +32,8 @@ pub(crate) enum Progress {
     Done(Box<Response<Content>>),
     /// The dispatcher has the request.
     Dispatched(Dispatched),
+    /// Its head is here and waits a moment for its body.
+    Held(Box<Held>),
     /// Something has to be waited for before that.
     Working(Pin<Box<dyn Future<Output = Progress> + Send>>),
     /// It was given.
@@ -38,6 +47,13 @@ pub(crate) struct Dispatched {
     pub(crate) deadline: Instant,
     pub(crate) is_head: bool,
     pub(crate) is_http10: bool,
+}
+
+/// An answer whose head has not left.
+pub(crate) struct Held {
+    response: Response<StreamBody>,
+    dispatched: Dispatched,
+    patience: Option<Pin<Box<Sleep>>>,
 }
 
 /// Resolves to the answer of one request; never fails.
@@ -73,8 +89,17 @@ impl Answering {
                     Poll::Pending => return Poll::Pending,
                 },
                 Progress::Dispatched(dispatched) => {
-                    let answer = dispatched.poll_answer(&self.service, context);
-                    return answer.map(|answer| self.answered(answer));
+                    match dispatched.poll_answer(&self.service, context) {
+                        Poll::Ready(Some(Ok(Answer::Streamed(response))))
+                            if response.body().is_patient() =>
+                        {
+                            self.hold(response);
+                        }
+                        answer => return answer.map(|answer| self.answered(answer)),
+                    }
+                }
+                Progress::Held(held) => {
+                    return held.poll(context).map(|answer| self.released(answer));
                 }
                 Progress::Done(_) | Progress::Given => {
                     return Poll::Ready(
@@ -96,6 +121,29 @@ impl Answering {
             Progress::Dispatched(dispatched) => dispatched.respond(&self.service, answer),
             _ => internal_error(),
         }
+    }
+
+    fn hold(&mut self, response: Response<StreamBody>) {
+        self.progress = match std::mem::replace(&mut self.progress, Progress::Given) {
+            Progress::Dispatched(dispatched) => Progress::Held(Box::new(Held {
+                response,
+                dispatched,
+                patience: None,
+            })),
+            other => other,
+        };
+    }
+
+    /// Whole, or as a stream that may have begun.
+    fn released(&mut self, whole: Option<Bytes>) -> Response<Content> {
+        let Progress::Held(held) = std::mem::replace(&mut self.progress, Progress::Given) else {
+            return internal_error();
+        };
+        let answer = match whole {
+            Some(bytes) => Answer::Whole(held.response.map(|_| bytes)),
+            None => Answer::Streamed(held.response),
+        };
+        held.dispatched.respond(&self.service, Some(Ok(answer)))
     }
 
     /// The response as hyper takes it.
@@ -133,6 +181,19 @@ impl Progress {
 
     fn broken() -> Self {
         Self::done(internal_error())
+    }
+}
+
+impl Held {
+    /// Ready when the head has to leave: with the whole body, or without.
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        if let Poll::Ready(whole) = self.response.body_mut().poll_whole(context) {
+            return Poll::Ready(whole);
+        }
+        let patience = self
+            .patience
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep(PATIENCE)));
+        patience.as_mut().poll(context).map(|()| None)
     }
 }
 

@@ -106,9 +106,30 @@ impl Responder {
         head: http::Response<()>,
         method: &Method,
     ) -> Result<(Delivery, ResponseStream), Error> {
+        self.begin(head, method, false)
+    }
+
+    /// Like [`Responder::streamed`], but the head may wait a moment for the first piece, to leave with it.
+    ///
+    /// # Errors
+    /// [`Error::AlreadySent`] on the second answer.
+    pub fn deferred(
+        &mut self,
+        head: http::Response<()>,
+        method: &Method,
+    ) -> Result<(Delivery, ResponseStream), Error> {
+        self.begin(head, method, true)
+    }
+
+    fn begin(
+        &mut self,
+        head: http::Response<()>,
+        method: &Method,
+        patient: bool,
+    ) -> Result<(Delivery, ResponseStream), Error> {
         let length = DeclaredLength::of(&head, method);
         let sender = self.0.take().ok_or(Error::AlreadySent)?;
-        let (body, stream) = ResponseStream::open(length);
+        let (body, stream) = ResponseStream::open(length, patient);
         let answer = Answer::Streamed(head.map(|()| body));
         Ok((Delivery::Answer(sender, answer, None), stream))
     }

@@ -3,6 +3,7 @@
 //! A stream dropped unfinished is cut visibly, so that no half answer looks whole; so is one of another length than its
 //! head declares.
 
+use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -57,13 +58,15 @@ pub struct ResponseStream {
 }
 
 impl ResponseStream {
-    /// Both ends of a body.
-    pub(crate) fn open(length: DeclaredLength) -> (StreamBody, Self) {
+    /// Both ends of a body; the head of a patient one may wait for its first piece.
+    pub(crate) fn open(length: DeclaredLength, patient: bool) -> (StreamBody, Self) {
         let (pieces, receiver) = mpsc::unbounded_channel();
         let state = Arc::new(StreamState::default());
         let body = StreamBody {
             pieces: receiver,
             state: Arc::clone(&state),
+            ahead: VecDeque::new(),
+            patient,
             finished: false,
             broken: false,
         };
@@ -149,6 +152,9 @@ impl ResponseStream {
 pub struct StreamBody {
     pieces: mpsc::UnboundedReceiver<Piece>,
     state: Arc<StreamState>,
+    /// Pieces that were taken to see what the answer is like.
+    ahead: VecDeque<Piece>,
+    patient: bool,
     finished: bool,
     broken: bool,
 }
@@ -157,6 +163,45 @@ impl StreamBody {
     /// Whether the whole body was taken by the connection.
     pub(crate) fn is_finished(&self) -> bool {
         self.finished
+    }
+
+    /// Whether the head may wait for the first piece.
+    pub(crate) fn is_patient(&self) -> bool {
+        self.patient
+    }
+
+    /// Ready once there is a piece: with the body, if one piece and the end are all of it; with nothing, if it has to
+    /// be streamed.
+    pub(crate) fn poll_whole(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let bytes = match ready!(self.pieces.poll_recv(context)) {
+            Some(Piece::Data(bytes)) => bytes,
+            Some(Piece::End) => return Poll::Ready(Some(self.taken_whole(Bytes::new()))),
+            other => {
+                self.ahead.extend(other);
+                return Poll::Ready(None);
+            }
+        };
+        match self.pieces.try_recv() {
+            Ok(Piece::End) => return Poll::Ready(Some(self.taken_whole(bytes))),
+            next => {
+                self.ahead.push_back(Piece::Data(bytes));
+                self.ahead.extend(next);
+            }
+        }
+        Poll::Ready(None)
+    }
+
+    fn taken_whole(&mut self, bytes: Bytes) -> Bytes {
+        self.finished = true;
+        self.state.sent(bytes.len());
+        bytes
+    }
+
+    fn poll_piece(&mut self, context: &mut Context<'_>) -> Poll<Option<Piece>> {
+        match self.ahead.pop_front() {
+            Some(piece) => Poll::Ready(Some(piece)),
+            None => self.pieces.poll_recv(context),
+        }
     }
 }
 
@@ -175,7 +220,7 @@ impl Body for StreamBody {
         if body.broken {
             return Poll::Ready(Some(Err(io::Error::other("the answer broke off"))));
         }
-        match ready!(body.pieces.poll_recv(context)) {
+        match ready!(body.poll_piece(context)) {
             Some(Piece::Data(bytes)) => {
                 body.state.sent(bytes.len());
                 Poll::Ready(Some(Ok(Frame::data(bytes))))
