@@ -18,10 +18,9 @@ use crate::sink::Sink;
 
 impl RubyRequest {
     fn respond(&self, status: u16, headers: RHash, body: RString) -> Result<(), Error> {
-        let head = guard(|ruby| response::head(ruby, status, headers))?;
-        let response = head.map(|()| response::copy(body));
+        let answer = guard(|ruby| response::whole(ruby, status, headers, body))?;
         self.with_reactor(|reactor| {
-            let delivery = self.open(|request| request.responder.whole(response))?;
+            let delivery = self.open(|request| request.responder.whole(answer))?;
             self.complete(reactor, delivery);
             Ok(())
         })

@@ -16,6 +16,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::error::Error;
 use crate::event::{Completer, Outcome};
 use crate::http::request::Request;
+use crate::http::written::Written;
 
 /// Above this many queued bytes a writer should wait until the client took some.
 pub const HIGH_WATER: usize = 256 * 1024;
@@ -27,6 +28,8 @@ const LOW_WATER: usize = 64 * 1024;
 pub enum Answer {
     /// Head and whole body.
     Whole(http::Response<Bytes>),
+    /// The same as bytes.
+    Written(Written),
     /// A head whose body follows in pieces.
     Streamed(http::Response<StreamBody>),
 }
@@ -98,13 +101,13 @@ impl Responder {
         self.0.as_ref().is_some_and(|sender| !sender.is_closed())
     }
 
-    /// Answers with a whole response.
+    /// Answers with a whole response, in one of its two forms.
     ///
     /// # Errors
     /// [`Error::AlreadySent`] on the second answer.
-    pub fn whole(&mut self, response: http::Response<Bytes>) -> Result<Delivery, Error> {
+    pub fn whole(&mut self, answer: Answer) -> Result<Delivery, Error> {
         let sender = self.0.take().ok_or(Error::AlreadySent)?;
-        Ok(Delivery::Answer(sender, Answer::Whole(response), None))
+        Ok(Delivery::Answer(sender, answer, None))
     }
 
     /// Answers with a head; the body goes through the returned stream.
