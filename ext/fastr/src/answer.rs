@@ -7,7 +7,7 @@ use fastr_core::{Error as CoreError, Event, RequestId};
 use magnus::prelude::*;
 use magnus::{Error, RClass, RHash, RString, method};
 
-use crate::error::guard;
+use crate::error::{guard, raise};
 use crate::native;
 use crate::outgoing;
 use crate::owned::Owned;
@@ -18,10 +18,11 @@ use crate::sink::Sink;
 
 impl RubyRequest {
     fn respond(&self, status: u16, headers: RHash, body: RString) -> Result<(), Error> {
-        let answer = guard(|ruby| response::whole(ruby, status, headers, body))?;
-        self.with_reactor(|reactor| {
-            let delivery = self.open(|request| request.responder.whole(answer))?;
-            self.complete(reactor, delivery);
+        guard(|ruby| {
+            let reactor = self.reactor().map_err(|error| raise(ruby, &error))?;
+            let answer = response::whole(ruby, status, headers, body)?;
+            let delivery = self.open(|request| request.responder.whole(answer));
+            self.complete(&reactor, delivery.map_err(|error| raise(ruby, &error))?);
             Ok(())
         })
     }

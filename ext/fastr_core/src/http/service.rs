@@ -107,7 +107,8 @@ impl Service {
         if request.uri().path() == "*" {
             return Progress::done(not_allowed(&Method::OPTIONS, METHODS));
         }
-        if self.shared.static_files.is_none() {
+        let files = self.shared.static_files.as_ref();
+        if files.is_none_or(|files| files.lacks(request.uri().path())) {
             return self.route(request);
         }
         let service = Arc::clone(self);
