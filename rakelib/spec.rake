@@ -9,6 +9,10 @@ require_relative "cargo_tests"
 # Runs rspec. Some examples measure time, and on a machine that others use as well one can fail for their sake: what
 # failed is run once more, alone and in the open. What is wrong fails twice.
 module RSpecRun
+  # What may differ between MariaDB, which `rake spec` asks everything, and MySQL.
+  ON_MYSQL = %w[mysql_login types errors transactions migrations records queries writes known_traps table_schemas
+                server_limits].map { |name| "spec/integration/async_record/#{name}_spec.rb" }.freeze
+
   module_function
 
   def once_more_alone(*arguments, env: {})
@@ -53,15 +57,12 @@ namespace :spec do
     end
   end
 
-  # What may differ between the two; `rake spec` has asked MariaDB everything.
-  ON_MYSQL = %w[mysql_login types errors transactions migrations records queries writes known_traps table_schemas
-                server_limits].map { |name| "spec/integration/async_record/#{name}_spec.rb" }.freeze
-
   desc "Run the specs about MySQL on MySQL itself instead of MariaDB (bin/setup-mysql fetches it; SPEC=… for others)"
   task :mysql do
     sh "bin/setup-mysql"
-    chosen = ENV.fetch("SPEC", nil)&.split || ON_MYSQL
-    RSpecRun.once_more_alone(*chosen, "--tag", "mysql", env: { "FASTR_MYSQL" => "mysql" }) || abort("specs failed on MySQL")
+    chosen = ENV.fetch("SPEC", nil)&.split || RSpecRun::ON_MYSQL
+    passed = RSpecRun.once_more_alone(*chosen, "--tag", "mysql", env: { "FASTR_MYSQL" => "mysql" })
+    passed || abort("specs failed on MySQL")
   end
 
   # A value that Rust keeps out of the collector's sight survives a normal run by luck; here it is freed or moved.

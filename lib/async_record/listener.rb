@@ -63,8 +63,8 @@ module AsyncRecord
     def self.direct(database)
       return able(database) unless database.pooler?
 
-      raise NotSupported, "behind pgbouncer a connection belongs to nobody for longer than a transaction, so that nothing " \
-                          "can be heard on it: listen on a database whose URL names the server directly " \
+      raise NotSupported, "behind pgbouncer a connection belongs to nobody for longer than a transaction, so that " \
+                          "nothing can be heard on it: listen on a database whose URL names the server directly " \
                           "(AsyncRecord.connect(url, name: :direct), listen(…, database: :direct))"
     end
 

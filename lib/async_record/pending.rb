@@ -197,6 +197,13 @@ module AsyncRecord
       interrupt
     end
 
+    # Nobody is left to hand a result over.
+    # @api private
+    def dispatcher_stopped
+      settle(:failed, Fastr::CancelledError.new("the dispatcher stopped before the result came"))
+      interrupt
+    end
+
     # @api private
     # @param sink [Integer, Object, nil] the operation the work waits for just now
     def sink=(sink)

@@ -65,15 +65,26 @@ module Fastr
       true
     end
 
+    # A block that streams is never collected: its pieces are meant to leave one by one.
     def small?
-      length = @headers["Content-Length"] || @headers["content-length"]
-      length && length.to_i <= COLLECT
+      return false if @body.is_a?(StreamBody)
+
+      @length = @headers["Content-Length"] || @headers["content-length"]
+      @length && @length.to_i <= COLLECT
     end
 
     def collect
       chunks = []
       @body.each { |chunk| chunks << chunk }
-      Response.join(chunks)
+      check_length(Response.join(chunks))
+    end
+
+    # Half a body must not look like a whole one. Answers without a body may name the length of another.
+    def check_length(bytes)
+      return bytes if bytes.bytesize == @length.to_i || @request.method == "HEAD" || [204, 304].include?(@status)
+
+      raise ResponseError, "the body has #{bytes.bytesize} bytes, its Content-Length is #{@length}; " \
+                           "correct the header or leave it out"
     end
 
     def send_chunks

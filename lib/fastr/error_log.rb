@@ -34,7 +34,7 @@ module Fastr
       return [] if ErrorResponse.status(error) < 500
 
       lines = error.backtrace.to_a
-      own = lines.reject { |line| line.start_with?(Location::LIBRARY, "<internal") }
+      own = lines.reject { |line| line.start_with?(*Location::NOISE) }
       shown = (own.empty? ? lines : own).first(LINES).map { |line| "    #{line}" }
       cause = error.cause
       cause ? shown + ["  caused by #{cause.class}: #{cause.message}"] : shown

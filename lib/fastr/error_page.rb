@@ -11,10 +11,14 @@ module Fastr
     # Frames of the way there.
     FRAMES = 8
 
-    # The page's style sheet.
-    STYLE = "body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem;color:#222}" \
-            "h1{font-size:1.4rem;color:#a00}pre{background:#f6f6f6;padding:1rem;overflow:auto;font-size:14px}" \
-            "b{color:#a00}li{font-family:monospace;font-size:14px}p{white-space:pre-wrap}"
+    # The page's style sheet: it follows the device's scheme and width; only the source scrolls sideways.
+    STYLE = ":root{color-scheme:light dark;--error:#a00;--code:#f6f6f6}" \
+            "@media(prefers-color-scheme:dark){:root{--error:#ff8a80;--code:#2a2a2a}}" \
+            "body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem;" \
+            "overflow-wrap:anywhere}" \
+            "h1{font-size:1.4rem;color:var(--error)}b{color:var(--error)}" \
+            "pre{background:var(--code);padding:1rem;overflow:auto;font-size:14px;overflow-wrap:normal}" \
+            "li{font-family:monospace;font-size:14px}p{white-space:pre-wrap}"
 
     # @param error [Exception]
     # @param request [Request, RackRequest]
@@ -72,7 +76,7 @@ module Fastr
     end
 
     def way
-      @error.backtrace.to_a.reject { |line| line.start_with?(Location::LIBRARY, "<internal") }.first(FRAMES)
+      @error.backtrace.to_a.reject { |line| line.start_with?(*Location::NOISE) }.first(FRAMES)
             .filter_map { |line| describe(line) }
     end
 
@@ -105,7 +109,9 @@ module Fastr
         number == @line ? "<b>#{row}</b>" : row
       end
       <<~HTML
-        <!doctype html><html lang="en"><meta charset="utf-8"><title>#{escape(@error.class)}</title><style>#{STYLE}</style>
+        <!doctype html><html lang="en"><meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <title>#{escape(@error.class)}</title><style>#{STYLE}</style>
         <h1>#{escape(@error.class)}</h1><p>#{escape(message)}</p>
         <p>#{escape("#{@request.method} #{@request.path}")}</p>
         #{"<p>#{escape(Location.shorten(@file))}, line #{@line}</p><pre>#{code.join("\n")}</pre>" if @file}

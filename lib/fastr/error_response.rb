@@ -47,9 +47,8 @@ module Fastr
     def not_found(request, app = nil)
       own = app&.answer_not_found(request)
       return own if own
-      return plain(request, 404) if wants_json?(request)
 
-      [404, { "Content-Type" => "text/plain" }, ["404 Not Found: #{request.path}"]]
+      plain(request, 404, wants_json?(request) ? nil : nowhere(request, app))
     end
 
     # @param allowed [Array<String>]
@@ -66,7 +65,7 @@ module Fastr
       accept.include?("json") && !accept.include?("text/html")
     end
 
-    # RFC 9457 for clients that ask for JSON, a line of text for the others.
+    # RFC 9457 for clients that ask for JSON, a page for browsers, a line of text for the others.
     def plain(request, status, detail = nil, headers = {})
       reason = REASONS.fetch(status, "Error")
       if wants_json?(request)
@@ -75,7 +74,21 @@ module Fastr
       end
 
       text = detail ? "#{status} #{reason}: #{detail}" : "#{status} #{reason}"
-      [status, { "Content-Type" => "text/plain; charset=utf-8" }.merge(headers), [text]]
+      return [status, Response::TEXT.merge(headers), [text]] unless request.header("accept").to_s.include?("text/html")
+
+      [status, Response::HTML.merge("Vary" => "Accept").merge(headers), [Native.status_page(readable(text))]]
+    end
+
+    # What a client sent may be no text at all.
+    def readable(text)
+      String.new(text, encoding: Encoding::UTF_8).scrub
+    end
+
+    # The path; a person who develops at a browser also sees where routes lead.
+    def nowhere(request, app)
+      return request.path unless app && Fastr.development? && request.header("accept").to_s.include?("text/html")
+
+      "#{request.path}\n\nThe routes:\n#{RouteListing.new(app.router.routes)}"
     end
 
     # Texts of errors that are about the request itself are safe to show; in development the others help.
@@ -91,7 +104,7 @@ module Fastr
       { "Retry-After" => (error.respond_to?(:retry_after) ? error.retry_after : 1).to_s }
     end
 
-    private_class_method :plain, :detail, :extra_headers
+    private_class_method :plain, :nowhere, :readable, :detail, :extra_headers
   end
   private_constant :ErrorResponse
 end

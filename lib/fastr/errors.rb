@@ -9,7 +9,7 @@ module Fastr
   # A socket could not be bound; the message names the address and how to choose another.
   class BindError < Error; end
 
-  # The reactor was used where it cannot be: not started, or inherited through `fork`.
+  # The reactor was used where it cannot be: not started, stopped meanwhile, or inherited through `fork`.
   class ReactorError < Error; end
 
   # A second answer to one request; the first one stands.
@@ -64,7 +64,7 @@ module Fastr
   # A template was asked for that no file provides; the message lists the paths tried.
   class TemplateMissing < Error; end
 
-  # An action returned something that is no response.
+  # An action returned something that is no response, or streamed more or less than its Content-Length says.
   class ResponseError < Error; end
 
   # A configuration value cannot be used; the message names the fix.

@@ -11,7 +11,7 @@ module Fastr
     NAME = %r{\A[A-Za-z][A-Za-z0-9_]*(?:/[A-Za-z][A-Za-z0-9_]*)*\z}
     CLASSIC_FOLDERS = %w[app/config app/controllers app/views app/models lib test test/unit public
                          custom/plugins].freeze
-    FOLDERS = %w[app/models lib public db/migrate].freeze
+    FOLDERS = %w[app/models lib db/migrate].freeze
     private_constant :TEMPLATES, :NAME, :CLASSIC_FOLDERS, :FOLDERS
 
     # @param out [#puts] where progress is told
@@ -78,6 +78,7 @@ module Fastr
       write(target, controller_text(name, actions))
       actions.each { |action| view(name, action) }
       test(name)
+      route(name, actions)
     end
 
     def check(name, actions)
@@ -109,6 +110,14 @@ module Fastr
       @out.puts("Creating test class: #{target}")
       template = classic ? "test/controller_test.rb" : "test/controller_spec.rb"
       write(target, fill(File.read("#{TEMPLATES}/#{template}"), names(name)))
+    end
+
+    # Which method and path an action answers is for a person to say.
+    def route(name, actions)
+      return if actions.empty?
+
+      lines = actions.map { |action| %(  get "/#{name}/#{action}", to: "#{name}##{action}") }
+      @out.puts("", "No route leads there yet. In app/config/routes.rb, for example:", *lines)
     end
 
     def copy(set, name, values, quiet: false)

@@ -100,8 +100,8 @@ module Fastr
       !@served && !@stopping
     end
 
-    # `Thread.current.kill` in an action ends the dispatcher's thread: nothing can keep that. What waited in it is
-    # answered 500; whoever comes next finds a new one.
+    # `Thread.exit` in an action ends the dispatcher's thread: it asks no method that could keep it. What waited in it
+    # is answered 500; whoever comes next finds a new one. (`Thread.current.kill` ends only its request.)
     def serve_again
       Application.logger.error("the dispatcher's thread was killed by the application; a new one takes over")
       @quiet = true

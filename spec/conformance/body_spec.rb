@@ -227,6 +227,41 @@ RSpec.describe "HTTP/1.1 bodies" do
       expect([answer["transfer-encoding"], answer.body]).to eq([nil, "12345"])
     end
 
+    it "reach the client up to where they are cut: head and bytes, and the handler hears what was missing" do
+      port = serve do |request|
+        request.start(200, { "content-length" => "10" })
+        request.write("12345") if request.path == "/some"
+        request.finish
+      end
+      { "/some" => "12345", "/none" => "" }.each do |path, sent|
+        expect(raw(port, get(path))).to match(%r{\AHTTP/1\.1 200 OK\r\n.*content-length: 10\r\n.*\r\n\r\n#{sent}\z}m)
+      end
+      expect(handler.failures.map(&:message)).to match([/5 bytes short of its Content-Length of 10/, /10 bytes short/])
+    end
+
+    it "end where they promised, and the handler hears of what was more" do
+      port = serve do |request|
+        request.start(200, { "content-length" => "5" })
+        request.write("123")
+        request.write("4567")
+      end
+      talk(port) do |socket, reader|
+        socket.write(get)
+        expect(reader.answer.body).to eq("12345")
+      end
+      expect(handler.failures).to match([an_instance_of(Fastr::ResponseError)
+        .and(have_attributes(message: /2 bytes longer than its Content-Length of 5/))])
+    end
+
+    it "may name the length of another answer while streaming nothing, to HEAD" do
+      port = serve do |request|
+        request.start(200, { "content-length" => "10" })
+        request.finish
+      end
+      answer = ask(port, message("HEAD", "/"))
+      expect([answer["content-length"], handler.failures]).to eq(["10", []])
+    end
+
     it "are cut visibly when fewer bytes are streamed than were promised" do
       port = serve do |request|
         request.start(200, { "content-length" => "10" })

@@ -10,7 +10,19 @@ RSpec.describe "An application under the server" do
     get("/exit") { exit }
     get("/interrupt") { raise Interrupt }
     get("/term") { raise SignalException, "TERM" }
-    get("/kill") { Thread.current.kill }
+    GATE = Thread::Queue.new
+    ENSURED = []
+    get("/kill") do
+      Thread.current.kill
+    rescue StandardError
+      "rescued"
+    ensure
+      ENSURED << true
+    end
+    get("/thread_exit") { Thread.exit }
+    get("/wait") { GATE.num_waiting.zero? ? GATE.pop : "not alone" }
+    get("/waiting") { GATE.num_waiting.to_s }
+    get("/open") { GATE << "waited, \#{ENSURED.size} ended"; "opened" }
     get("/tick") { Fastr::Reactor.next_tick { exit }; "ticked" }
     get("/deep") { deep }
     def deep = deep
@@ -37,8 +49,17 @@ RSpec.describe "An application under the server" do
     expect(http(@port, "/fine").body).to eq("fine")
   end
 
-  it "goes on with a new dispatcher after its thread was killed" do
+  it "ends only the request whose code kills its thread" do
+    waiting = Thread.new { http(@port, "/wait").body }
+    eventually { http(@port, "/waiting").body == "1" }
     expect(http(@port, "/kill").code).to eq("500")
+    expect(http(@port, "/kill").code).to eq("500")
+    http(@port, "/open")
+    expect(waiting.value).to eq("waited, 2 ended")
+  end
+
+  it "goes on with a new dispatcher after Thread.exit, which Ruby lets nobody keep" do
+    expect(http(@port, "/thread_exit").code).to eq("500")
     expect(eventually { http(@port, "/fine").body }).to eq("fine")
   end
 end

@@ -45,6 +45,21 @@ RSpec.describe "The life of the reactor", limit: 60, gc: false do
     expect(output).to eq("the dispatcher stopped\nensured\ntrue\n127.0.0.1\n")
   end
 
+  it "tells what was under way when the reactor stops, by a class that names it" do
+    output, = run_ruby(<<~RUBY)
+      require "fastr"
+      waiter = Fastr::Waiter.new
+      Fastr::Native.timer(waiter, 60)
+      Fastr::Native.stop
+      begin
+        waiter.wait(5)
+      rescue StandardError => error
+        puts error.class, error.message
+      end
+    RUBY
+    expect(output).to eq("Fastr::ReactorError\nthe reactor was stopped while this operation was under way\n")
+  end
+
   it "goes on in the background after a callback ended it" do
     output, = run_ruby(<<~RUBY)
       require "fastr"

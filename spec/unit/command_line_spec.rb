@@ -38,7 +38,8 @@ RSpec.describe "the command line" do
     expect(File.read("#{root}/app/controllers/user_admin_controller.rb"))
       .to include("class UserAdminController < Fastr::Controller")
     expect(fastr("generate", "controller", "user_admin", chdir: root).first).to eq("Controller already exists.\n")
-    fastr("g", "controller", "Posts", "index", chdir: root)
+    output, = fastr("g", "controller", "Posts", "index", chdir: root)
+    expect(output).to include("In app/config/routes.rb", %(get "/posts/index", to: "posts#index"))
     expect(File.read("#{root}/app/controllers/posts_controller.rb"))
       .to include("def index\n    render template: \"posts/index\"")
   end

@@ -66,6 +66,15 @@ RSpec.describe Fastr::RackHost do
     expect([response["content-length"], response["transfer-encoding"], response.body]).to eq(["6", nil, "onetwo"])
   end
 
+  it "refuses a body of known length that has another, except where there is none" do
+    app = ->(env) { [200, { "Content-Length" => env["PATH_INFO"][1..] }, closing(%w[one two], [])] }
+    port = serve_app(app)
+    log = logged { expect(%w[/5 /7].map { |path| http(port, path).code }).to eq(%w[500 500]) }
+    expect(log).to include("GET /7 Fastr::ResponseError: the body has 6 bytes, its Content-Length is 7")
+    empty = serve_app(->(_env) { [200, { "Content-Length" => "7" }, closing([], [])] })
+    expect(http(empty, "/", method: "HEAD")["content-length"]).to eq("7")
+  end
+
   it "calls callable bodies with a stream (Rack 3)" do
     body = ->(stream) { stream << "called" && stream.write("!") && stream.close }
     expect(answer { [200, {}, body] }.body).to eq("called!")

@@ -30,7 +30,8 @@ impl RubyRequest {
     fn start(&self, status: u16, headers: RHash) -> Result<(), Error> {
         let head = guard(|ruby| response::head(ruby, status, headers))?;
         self.with_reactor(|reactor| {
-            let (delivery, stream) = self.open(|request| request.responder.streamed(head))?;
+            let (delivery, stream) =
+                self.open(|request| request.responder.streamed(head, &request.head.method))?;
             self.stream.replace(Some(Owned::new(stream)));
             outgoing::send(reactor, delivery);
             Ok(())
@@ -38,14 +39,18 @@ impl RubyRequest {
     }
 
     fn write(&self, body: RString) -> Result<usize, Error> {
-        let bytes = response::copy(body);
+        let bytes = guard(|ruby| Ok(response::body(ruby, body)))?;
         self.with_reactor(|reactor| {
             let stream = self.stream.borrow();
             let stream = stream.as_ref().ok_or_else(not_started)?;
-            if !bytes.is_empty() {
-                outgoing::send(reactor, stream.write(bytes)?);
+            // The connection is done with a body that has its length: what comes after it is too much, whoever is left.
+            let excess = stream.excess(bytes.len());
+            match stream.write(bytes) {
+                Ok(Some(delivery)) => outgoing::send(reactor, delivery),
+                Ok(None) => {}
+                Err(error) => return Err(excess.unwrap_or(error)),
             }
-            Ok(stream.queued())
+            excess.map_or_else(|| Ok(stream.queued()), Err)
         })
     }
 
@@ -67,14 +72,16 @@ impl RubyRequest {
         self.end(false)
     }
 
-    /// Ends a streamed answer once; false if there is none or it ended before.
+    /// Ends a streamed answer once; false if there is none or it ended before. One that falls short of the length that
+    /// its head declares cannot end whole.
     fn end(&self, whole: bool) -> Result<bool, Error> {
         self.with_reactor(|reactor| {
             let Some(stream) = self.stream.take() else {
                 return Ok(false);
             };
-            self.complete(reactor, stream.end(whole));
-            Ok(true)
+            let shortfall = stream.shortfall().filter(|_| whole);
+            self.complete(reactor, stream.end(whole && shortfall.is_none()));
+            shortfall.map_or(Ok(true), Err)
         })
     }
 

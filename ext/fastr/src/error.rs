@@ -52,6 +52,7 @@ fn name(error: &CoreError) -> &'static str {
         CoreError::Cancelled => "CancelledError",
         CoreError::TimedOut(_) => "TimeoutError",
         CoreError::AlreadySent => "AlreadySentError",
+        CoreError::WrongLength(_) => "ResponseError",
         CoreError::Disconnected => "DisconnectedError",
         CoreError::Lost | CoreError::Panicked(_) => "InternalError",
         CoreError::Io(_)

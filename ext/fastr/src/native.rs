@@ -13,7 +13,7 @@ use crate::convert;
 use crate::error::{guard, raise};
 use crate::outgoing;
 use crate::owned;
-use crate::raw::{fd, gvl};
+use crate::raw::{fd, gvl, lent};
 use crate::request;
 use crate::sink::Sink;
 
@@ -76,6 +76,7 @@ fn wait(ruby: &Ruby, limit: Option<f64>) -> Result<RArray, Error> {
     guard(|_| {
         let reactor = started(ruby)?;
         outgoing::flush(&reactor);
+        lent::take_back(ruby);
         let mut events = Vec::new();
         let queue = reactor.queue();
         let drained = gvl::without_gvl(|| queue.drain(&mut events, convert::limit(limit)), &|| {
@@ -196,6 +197,11 @@ fn stats(ruby: &Ruby) -> Result<Value, Error> {
     })
 }
 
+/// The page that a browser shows of a line such as `404 Not Found: /path`.
+fn status_page(text: String) -> String {
+    fastr_core::http::status_page::page(&text)
+}
+
 /// Panics, so that the specs can show what a Rust panic does to a process.
 fn panic_on_purpose() -> Result<(), Error> {
     guard(|_| panic!("on purpose"))
@@ -220,5 +226,6 @@ pub(crate) fn define(ruby: &Ruby, fastr: RModule) -> Result<(), Error> {
     native.define_singleton_method("resolve", function!(resolve, 2))?;
     native.define_singleton_method("cancel", function!(cancel, 1))?;
     native.define_singleton_method("stats", function!(stats, 0))?;
+    native.define_singleton_method("status_page", function!(status_page, 1))?;
     native.define_singleton_method("panic_on_purpose", function!(panic_on_purpose, 0))
 }

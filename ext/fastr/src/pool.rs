@@ -186,6 +186,7 @@ fn database_options(ruby: &Ruby, given: RHash) -> Result<DatabaseOptions, Error>
             "min_size" => options.min_size = usize::try_convert(value)?,
             "max_waiting" => options.max_waiting = usize::try_convert(value)?,
             "pool_timeout" => options.pool_timeout = seconds()?,
+            "commit_timeout" => options.commit_timeout = limit()?,
             "connect_timeout" => options.connect_timeout = seconds()?,
             "idle_timeout" => options.idle_timeout = limit()?,
             "max_lifetime" => options.max_lifetime = limit()?,

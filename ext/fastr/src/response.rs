@@ -9,7 +9,7 @@ use magnus::prelude::*;
 use magnus::r_hash::ForEach;
 use magnus::{Error, RArray, RHash, RString, Ruby, Symbol, Value};
 
-use crate::raw::env;
+use crate::raw::{env, lent};
 use crate::request::header_value as header_value_of;
 
 /// A whole response: as bytes where its fields are plain Strings and nothing about it is unusual.
@@ -23,7 +23,7 @@ pub(crate) fn whole(
         return Ok(Answer::Written(written));
     }
     let head = head(ruby, status, headers)?;
-    Ok(Answer::Whole(head.map(|()| copy(body))))
+    Ok(Answer::Whole(head.map(|()| self::body(ruby, body))))
 }
 
 fn written(status: u16, headers: RHash, body: RString) -> Result<Option<Written>, Error> {
@@ -92,8 +92,13 @@ fn header_value(ruby: &Ruby, name: &HeaderName, value: Value) -> Result<HeaderVa
     })
 }
 
-/// The bytes of a String.
-pub(crate) fn copy(text: RString) -> Bytes {
+/// A body: the bytes of a String, which are not copied when it is frozen and large.
+pub(crate) fn body(ruby: &Ruby, text: RString) -> Bytes {
+    lent::bytes(ruby, text).unwrap_or_else(|| copy(text))
+}
+
+/// A copy of the bytes of a String.
+fn copy(text: RString) -> Bytes {
     env::bytes(text)
 }
 

@@ -16,6 +16,8 @@ pub enum Error {
     TimedOut(String),
     /// The answer to this request was already given.
     AlreadySent,
+    /// A streamed answer is longer or shorter than its head declares.
+    WrongLength(String),
     /// The client closed its connection.
     Disconnected,
     /// The client sent something malformed; the status is the one to answer with.
@@ -144,6 +146,7 @@ impl fmt::Display for Error {
             | Error::TimedOut(text)
             | Error::Io(text)
             | Error::Invalid(text)
+            | Error::WrongLength(text)
             | Error::Panicked(text) => out.write_str(text),
             Error::Cancelled => out.write_str("cancelled"),
             Error::AlreadySent => {

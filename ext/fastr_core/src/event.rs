@@ -1,7 +1,8 @@
 //! What travels on the event queue, and the one-shot right to put a completion there.
 //!
 //! A [`Completer`] is made by whoever waits, handed to whoever works, and completes exactly once: dropped without
-//! a result it completes with [`Error::Lost`], so that nobody waits for ever. Rust only ever holds ids; which fiber
+//! a result it completes with [`Error::Lost`], or with [`Error::NotRunning`] when the reactor was stopped, so that nobody
+//! waits for ever. Rust only ever holds ids; which fiber
 //! or block an id means is known to the Ruby side.
 
 use std::fmt;
@@ -148,6 +149,11 @@ impl Completer {
         self.deliver(result);
     }
 
+    fn is_stopped(&self) -> bool {
+        let operations = self.operations.as_ref();
+        operations.is_some_and(|operations| operations.is_stopped())
+    }
+
     fn deliver(&mut self, result: Result<Outcome, Error>) {
         let Some(target) = self.target.take() else {
             return;
@@ -167,6 +173,8 @@ impl Drop for Completer {
     fn drop(&mut self) {
         let error = if std::thread::panicking() {
             Error::Panicked("Rust code panicked while it worked on this operation".into())
+        } else if self.is_stopped() {
+            Error::NotRunning("the reactor was stopped while this operation was under way".into())
         } else {
             Error::Lost
         };

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::event::CompletionId;
@@ -22,6 +23,7 @@ enum Entry {
 #[derive(Default)]
 pub struct Operations {
     entries: Mutex<HashMap<CompletionId, Entry, BuildHasherDefault<IdHasher>>>,
+    stopped: AtomicBool,
 }
 
 impl Operations {
@@ -63,6 +65,16 @@ impl Operations {
             canceller();
         }
         true
+    }
+
+    /// Notes that the reactor ends: what is pending from now on ends without a result, and for a reason.
+    pub(crate) fn stop(&self) {
+        self.stopped.store(true, Ordering::Release);
+    }
+
+    /// Whether the reactor has ended.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Acquire)
     }
 
     /// How many operations are pending.

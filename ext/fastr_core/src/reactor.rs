@@ -53,7 +53,8 @@ impl Reactor {
             Arc::clone(&stage),
             Arc::clone(&outbox),
         );
-        let woken = Arc::clone(&queue);
+        let operations = Arc::<Operations>::default();
+        let (woken, pending) = (Arc::clone(&queue), Arc::clone(&operations));
         let thread = std::thread::Builder::new()
             .name("fastr-reactor".into())
             .spawn(move || {
@@ -61,13 +62,13 @@ impl Reactor {
                 runtime.spawn(async move { stage_task.run().await });
                 runtime.spawn(async move { outbox_task.run().await });
                 runtime.block_on(stop.notified());
+                pending.stop();
                 // What ends with the tasks is told at once: nobody is left to do it at the end of a tick.
                 here::enter(None);
                 runtime.shutdown_background();
                 woken.rouse();
             })?;
         let thread = Mutex::new(Some(thread));
-        let operations = Arc::default();
         Ok(Arc::new(Self {
             queue,
             operations,

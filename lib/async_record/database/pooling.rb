@@ -30,7 +30,7 @@ module AsyncRecord
       end
     end
 
-    # @return [Boolean] whether a pooler stands before the server, so that every transaction may run on another connection
+    # @return [Boolean] whether a pooler stands before the server: every transaction may run on another connection
     # @api private
     def pooler?
       UrlOptions.pooler?(url)
@@ -44,7 +44,7 @@ module AsyncRecord
 
     # What the driver can be told, in the driver's own words.
     OPTIONS = %i[size min_size max_waiting pool_timeout connect_timeout idle_timeout max_lifetime busy_timeout
-                 idle_in_transaction timeout].freeze
+                 idle_in_transaction commit_timeout timeout].freeze
     # What the same is called elsewhere.
     OTHER_WORDS = { pool: :size, max_connections: :size, checkout_timeout: :pool_timeout,
                     statement_timeout: :timeout, query_timeout: :timeout }.freeze

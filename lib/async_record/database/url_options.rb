@@ -10,9 +10,10 @@ module AsyncRecord
   module UrlOptions
     # The pool's, as `connect` takes them.
     COUNTS = %i[size min_size max_waiting].freeze
-    SECONDS = %i[pool_timeout connect_timeout idle_timeout max_lifetime busy_timeout idle_in_transaction timeout].freeze
+    SECONDS = %i[pool_timeout connect_timeout idle_timeout max_lifetime busy_timeout idle_in_transaction commit_timeout
+                 timeout].freeze
     # Those for which there may be no limit.
-    ENDLESS = %i[idle_timeout max_lifetime].freeze
+    ENDLESS = %i[idle_timeout max_lifetime commit_timeout].freeze
     # Rails' words, which stand in many a DATABASE_URL.
     SAME = { "pool" => "size", "checkout_timeout" => "pool_timeout" }.freeze
     # What each driver reads.
@@ -90,8 +91,8 @@ module AsyncRecord
         return number if number && !number.negative?
 
         what = COUNTS.include?(name) ? "a number" : "a number of seconds"
-        raise ConfigurationError, "#{written}= in the database's URL is #{what}#{', or none' if ENDLESS.include?(name)}" \
-                                  "; it is not #{text.inspect}"
+        what += ", or none" if ENDLESS.include?(name)
+        raise ConfigurationError, "#{written}= in the database's URL is #{what}; it is not #{text.inspect}"
       end
 
       def unknown(kind, name)

@@ -111,8 +111,9 @@ module AsyncRecord
 
       # @return [Array(String, Array)] a statement with the columns of every unique index: its name, a column's
       def unique_indexes_query(table)
-        within("SELECT index_name AS name, column_name AS `column` FROM information_schema.statistics WHERE " \
-               "table_schema = database() AND table_name = ? AND non_unique = 0 ORDER BY index_name, seq_in_index", table)
+        within("SELECT index_name AS name, column_name AS `column` FROM information_schema.statistics " \
+               "WHERE table_schema = database() AND table_name = ? AND non_unique = 0 " \
+               "ORDER BY index_name, seq_in_index", table)
       end
 
       # (see Dialect#conflict_target?)

@@ -142,6 +142,16 @@ module Fastr
         end
       end
 
+      # Neither does a query with a block get lost: its error path hears that no result will come.
+      def cancel_asked
+        asked = @pending.values.select { |receiver| receiver.respond_to?(:dispatcher_stopped) }
+        asked.each do |receiver|
+          receiver.dispatcher_stopped
+        rescue StandardError => error
+          failed(error, receiver.request)
+        end
+      end
+
       def next_lane
         @idle.pop || Lane.new(self)
       end

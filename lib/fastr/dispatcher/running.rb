@@ -76,11 +76,13 @@ module Fastr
 
         @stopping = false
         @thread = Thread.current
+        @thread.extend(SparedThread)
         @background = background
         begin
           begin_run
           run_lanes(first)
           cancel_parked
+          cancel_asked unless @goes_on || @failure # after a failure the next run goes on
         ensure
           end_run
         end
@@ -106,10 +108,13 @@ module Fastr
         return if background.nil? || background.equal?(Thread.current)
 
         if background.alive?
+          @goes_on = true # what was asked for is answered by the next run
           stop
           background.join
         end
         @background = nil
+      ensure
+        @goes_on = false
       end
 
       def begin_run

@@ -4,9 +4,6 @@ require_relative "../../support/databases/cutting_proxy"
 
 # A connection may end at any byte: while it is made, while somebody logs in, within a statement, within its rows.
 RSpec.describe AsyncRecord, "whose connection is cut", limit: 240 do
-  # Places to cut at in each direction, spread over the whole exchange.
-  CUTS = 60
-
   each_database(:postgresql, :mysql) do
     let(:proxy) { Support::Databases::CuttingProxy.new(server.port) }
 
@@ -50,19 +47,21 @@ RSpec.describe AsyncRecord, "whose connection is cut", limit: 240 do
         expect(work(whole, "whole")).to eq(20)
         total = proxy.passed.fetch(direction)
         whole.close
-        cuts = [*1..4, *Array.new(CUTS) { |index| total * index / CUTS }].reject(&:zero?).uniq
+        cuts = [*1..4, *Array.new(60) { |index| total * index / 60 }].reject(&:zero?).uniq
         outcomes = cuts.each_with_index.map do |after, index|
           proxy.cut(direction, after, reset: index.odd?)
           connected = through_proxy
           outcome = attempt(connected, "cut #{after}")
           proxy.cut_nothing
-          expect(kept("cut #{after}")).to be <= 2
+          expect(outcome).to be_a(AsyncRecord::ConnectionError).or(be_an(AsyncRecord::TransactionClosed)).or(eq(20))
+          # A first statement that only reads is repeated on another connection; what is answered is done, once.
+          expect(kept("cut #{after}")).to outcome == 20 ? eq(2) : be_between(0, 2)
           expect_healed(connected) if (index % 6).zero?
           connected.close
           outcome
         end
-        expect(outcomes).to all(be_a(AsyncRecord::ConnectionError).or(be_an(AsyncRecord::TransactionClosed)))
-        expect(outcomes.grep(AsyncRecord::ConnectionLost)).not_to be_empty
+        expect(outcomes.grep(AsyncRecord::ConnectionLost).size).to be > 5
+        expect(outcomes.count(20)).to be < outcomes.size / 4
       end
     end
 

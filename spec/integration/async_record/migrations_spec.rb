@@ -434,7 +434,8 @@ RSpec.describe "Migrations" do
       database.script("create view a_view as select id from b_view")
       database.script("create trigger stamp before insert on people for each row begin set new.note = 'a;b'; end")
       database.script("create procedure nothing() begin if true then select 1; end if; end")
-      expect(same_after_loading).to include("CREATE PROCEDURE `nothing`", "VIEW `a_view`").and match(/stamp`? before insert/i)
+      expect(same_after_loading).to include("CREATE PROCEDURE `nothing`",
+                                            "VIEW `a_view`").and match(/stamp`? before insert/i)
     end
 
     it "take rows back to the last change of the schema" do

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# How a program gets into MySQL itself, and what differs there from MariaDB. Runs where `:mysql` is a MySQL (rake spec:mysql).
+# How a program gets into MySQL itself, and what differs there from MariaDB. Runs where `:mysql` is a MySQL
+# (rake spec:mysql).
 unless Support::Servers.mariadb?
   RSpec.describe AsyncRecord, "on MySQL itself", limit: 60 do
     each_database(:mysql) do
@@ -69,8 +70,9 @@ unless Support::Servers.mariadb?
       end
 
       it "reads generated, invisible and unsigned columns, and its own collation" do
-        database.execute("create table things (id #{column(:id)}, price decimal(10,2), twice decimal(11,2) as (price * 2), " \
-                         "kept decimal(11,2) as (price * 3) stored, secret int invisible default 7, big bigint unsigned)")
+        database.execute("create table things (id #{column(:id)}, price decimal(10,2), " \
+                         "twice decimal(11,2) as (price * 2), kept decimal(11,2) as (price * 3) stored, " \
+                         "secret int invisible default 7, big bigint unsigned)")
         model("Thing", database)
         thing = Thing.create!(price: 2, big: (2**64) - 1)
         expect(Thing.find(thing.id)).to have_attributes(twice: 4, kept: 6, big: (2**64) - 1)
@@ -84,14 +86,16 @@ unless Support::Servers.mariadb?
         database.execute("create table notes (id #{column(:id)}, body text)")
         model("Note", database)
         expect([Note.create!(body: "a").id, Note.create!(body: "b").id]).to eq([1, 2])
-        expect { Note.insert_all!([{ body: "c" }], returning: :id) }.to raise_error(AsyncRecord::NotSupported, /RETURNING/)
+        expect {
+          Note.insert_all!([{ body: "c" }], returning: :id)
+        }.to raise_error(AsyncRecord::NotSupported, /RETURNING/)
       end
 
       it "names what a check, a key and a reference are called" do
         database.execute("create table parents (id int primary key)")
-        database.execute("create table children (id int primary key, parent_id int, age int, name varchar(9) not null, " \
-                         "constraint adult check (age > 17), constraint mum foreign key (parent_id) references parents (id), " \
-                         "unique key by_name (name))")
+        database.execute("create table children (id int primary key, parent_id int, age int, " \
+                         "name varchar(9) not null, constraint adult check (age > 17), " \
+                         "constraint mum foreign key (parent_id) references parents (id), unique key by_name (name))")
         insert = ->(text) { database.execute("insert into children (id, parent_id, age, name) values #{text}") }
         insert.call("(1, null, 18, 'a')")
         { "(2, null, 3, 'b')" => [AsyncRecord::CheckViolation, "adult"],

@@ -117,6 +117,17 @@ RSpec.describe AsyncRecord::Pending do
       eventually { database.stats[:busy].zero? }
     end
 
+    it "tells the error path of a block when the dispatcher stops before the result is there" do
+      told = []
+      reactor do
+        database.query(endless) { |_, error| told << error } # in a fiber
+        User.where(never).all { |_, error| told << error }   # without one
+        Fastr::Reactor.add_timer(0.05) { Fastr::Reactor.stop }
+      end
+      expect(told).to match([have_attributes(class: Fastr::CancelledError, message: /the dispatcher stopped/)] * 2)
+      eventually { database.stats[:busy].zero? }
+    end
+
     it "fails in time" do
       started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
       error = called_back { |done| database.query(endless) { nil }.timeout(0.05).on_error { |e| done.call(e) } }

@@ -8,7 +8,8 @@ RSpec.describe AsyncRecord, "with tables in schemas" do
     before do
       database.execute("create schema #{schema}") unless kind == :sqlite
       create("#{schema}.shops", "name #{column(:string)}")
-      create("#{schema}.orders", "shop_id #{column(:integer)}, total #{column(:decimal)}, code #{column(:string)} unique")
+      create("#{schema}.orders", "shop_id #{column(:integer)}, total #{column(:decimal)}, " \
+                                 "code #{column(:string)} unique")
       shops = "#{schema}.shops"
       orders = "#{schema}.orders"
       model("Shop", database) do

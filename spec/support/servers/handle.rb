@@ -32,7 +32,8 @@ module Support
         @folder = Dir.mktmpdir("fastr-#{kind}-")
         File.chmod(0o711, @folder) # the server runs as another user
         input, @lifeline = IO.pipe
-        @keeper = Process.spawn(RbConfig.ruby, "--disable-gems", KEEPER, kind, @folder, *more.map(&:to_s), in: input, pgroup: true)
+        @keeper = Process.spawn(RbConfig.ruby, "--disable-gems", KEEPER, kind, @folder, *more.map(&:to_s), in: input,
+                                                                                                           pgroup: true)
         input.close
         @owner = Process.pid
         @used = []

@@ -63,7 +63,8 @@ module Support
       def settings_file = File.join(folder, "pgbouncer.ini")
 
       def settings
-        SETTINGS.merge(listen_port: port, unix_socket_dir: folder, pidfile: pid_file, auth_file: File.join(folder, "users"))
+        SETTINGS.merge(listen_port: port, unix_socket_dir: folder, pidfile: pid_file,
+                       auth_file: File.join(folder, "users"))
       end
     end
   end

@@ -26,13 +26,15 @@ RSpec.describe AsyncRecord::Database do
       end
 
       it "refuses what nobody knows, with the nearest name, and shows no secret" do
-        { "siez=3" => "size", "max_connections=3" => "size", "pool_timout=s3cret" => "pool_timeout" }.each do |text, near|
+        nearest = { "siez=3" => "size", "max_connections=3" => "size", "pool_timout=s3cret" => "pool_timeout" }
+        nearest.each do |text, near|
           expect { described_class.new("#{place}?#{text}") }.to raise_error(AsyncRecord::ConfigurationError) { |error|
             expect(error.message).to match(/#{text[/\w+/]}=.*did you mean #{near}=/)
             expect(error.message).not_to include("s3c")
           }
         end
-        expect { described_class.new("#{place}?zzzzzzz=1") }.to raise_error(AsyncRecord::ConfigurationError, /there are/)
+        expect { described_class.new("#{place}?zzzzzzz=1") }
+          .to raise_error(AsyncRecord::ConfigurationError, /there are/)
       end
 
       it "refuses values that are no numbers" do
@@ -50,10 +52,12 @@ RSpec.describe AsyncRecord::Database do
 
   # The list of names here and the drivers' own must not drift apart.
   it "lets through only what the drivers know" do
-    values = { "port" => "1", "hostaddr" => "127.0.0.1", "sslmode" => "disable", "ssl_mode" => "disabled", "mode" => "ro",
-               "prepared_statements" => "true", "pgbouncer" => "true", "client_encoding" => "UTF8", "encoding" => "utf8",
-               "charset" => "utf8mb4", "options" => "-c%20geqo=off", "channel_binding" => "disable" }
-    { sqlite: "sqlite:x.db", postgresql: "postgres://127.0.0.1:1/d", mysql: "mysql://127.0.0.1:1/d" }.each do |kind, place|
+    values = { "port" => "1", "hostaddr" => "127.0.0.1", "sslmode" => "disable", "ssl_mode" => "disabled",
+               "mode" => "ro", "prepared_statements" => "true", "pgbouncer" => "true", "client_encoding" => "UTF8",
+               "encoding" => "utf8", "charset" => "utf8mb4", "options" => "-c%20geqo=off",
+               "channel_binding" => "disable" }
+    places = { sqlite: "sqlite:x.db", postgresql: "postgres://127.0.0.1:1/d", mysql: "mysql://127.0.0.1:1/d" }
+    places.each do |kind, place|
       known_names(kind).each do |name|
         expect { described_class.new("#{place}?#{name}=#{values.fetch(name, '1')}").pool }.not_to raise_error
       end

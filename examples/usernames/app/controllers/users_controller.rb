@@ -8,7 +8,7 @@ class UsersController < Fastr::Controller
 
   # A callback and an answer held back, as in 2010.
   def index
-    defer_response(200, { "content-type" => "text/plain" }) do |response|
+    defer_response(200, { "content-type" => "text/plain; charset=utf-8" }) do |response|
       User.all(limit: 5) do |users|
         users.each { |user| response.send_data("#{user.username}\n") }
         response.succeed

@@ -5,3 +5,4 @@
 pub(crate) mod env;
 pub(crate) mod fd;
 pub(crate) mod gvl;
+pub(crate) mod lent;

@@ -32,6 +32,9 @@ pub struct DatabaseOptions {
     pub query_timeout: Option<Duration>,
     /// How long an open transaction may go without a statement before it is rolled back (30 s).
     pub idle_in_transaction: Duration,
+    /// Servers: how long a commit or rollback may go without an answer before its connection is given up (60 s; none
+    /// waits for ever).
+    pub commit_timeout: Option<Duration>,
     /// Servers: how long opening a connection may take (5 s).
     pub connect_timeout: Duration,
     /// Servers: after how long without work a connection is closed (10 min; none keeps it).
@@ -54,6 +57,7 @@ impl Default for DatabaseOptions {
             pool_timeout: Duration::from_secs(5),
             query_timeout: None,
             idle_in_transaction: Duration::from_secs(30),
+            commit_timeout: Some(Duration::from_secs(60)),
             connect_timeout: Duration::from_secs(5),
             idle_timeout: Some(Duration::from_secs(600)),
             max_lifetime: Some(Duration::from_secs(1800)),

@@ -77,6 +77,11 @@ fn next_is(words: &mut Words<'_>, expected: &str) -> bool {
         .is_some_and(|word| word.eq_ignore_ascii_case(expected))
 }
 
+/// The words of a statement, also those in quoted text.
+pub(crate) fn words(sql: &str) -> impl Iterator<Item = &str> {
+    Words(sql)
+}
+
 /// The first word of a statement, none if it has no word.
 pub(crate) fn first_word(sql: &str) -> &str {
     Words(sql).next().unwrap_or_default()

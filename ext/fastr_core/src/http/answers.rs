@@ -3,14 +3,15 @@
 use bytes::Bytes;
 use http::header::{
     ALLOW, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderValue, RETRY_AFTER,
-    TRANSFER_ENCODING,
+    TRANSFER_ENCODING, VARY,
 };
-use http::{Method, Response, StatusCode};
+use http::{HeaderMap, Method, Response, StatusCode};
 
 use crate::error::Error;
 use crate::http::body::Content;
 use crate::http::guard::Rejection;
 use crate::http::routes::ConstantResponse;
+use crate::http::status_page;
 
 pub(super) const FULL: &str = "the server has as many requests in flight as it allows";
 
@@ -64,6 +65,20 @@ pub(super) fn plain(status: StatusCode, text: &str) -> Response<Content> {
     response
 }
 
+/// The same for a person at a browser, who gets a page.
+pub(super) fn shown(status: StatusCode, text: &str, headers: &HeaderMap) -> Response<Content> {
+    if !status_page::is_wanted(headers) {
+        return plain(status, text);
+    }
+    let mut response = plain(status, &status_page::page(text));
+    let html = HeaderValue::from_static("text/html; charset=utf-8");
+    response.headers_mut().insert(CONTENT_TYPE, html);
+    response
+        .headers_mut()
+        .insert(VARY, HeaderValue::from_static("accept"));
+    response
+}
+
 pub(super) fn busy(reason: &str) -> Response<Content> {
     let mut response = plain(
         StatusCode::SERVICE_UNAVAILABLE,
@@ -89,15 +104,16 @@ pub(super) fn failed(error: &Error) -> Response<Content> {
     response
 }
 
-pub(super) fn not_allowed(method: &Method, allow: &str) -> Response<Content> {
+pub(super) fn not_allowed(method: &Method, allow: &str, headers: &HeaderMap) -> Response<Content> {
     let mut response = if method == Method::OPTIONS {
         let mut empty = Response::new(Content::whole(Bytes::new()));
         *empty.status_mut() = StatusCode::NO_CONTENT;
         empty
     } else {
-        plain(
+        shown(
             StatusCode::METHOD_NOT_ALLOWED,
             &format!("405 Method Not Allowed: this path answers {allow}"),
+            headers,
         )
     };
     if let Ok(allow) = HeaderValue::from_str(allow) {

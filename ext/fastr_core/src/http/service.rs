@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::event::Event;
 use crate::http::answering::{Answering, Dispatched, Progress};
 use crate::http::answers::{
-    FULL, busy, closing, constant, failed, host, name_host, not_allowed, plain, rejected,
+    FULL, busy, closing, constant, failed, host, name_host, not_allowed, rejected, shown,
 };
 use crate::http::body::{self, Content, ResponseBody};
 use crate::http::connection::ConnectionState;
@@ -105,7 +105,7 @@ impl Service {
             return Progress::done(rejected(&rejection));
         }
         if request.uri().path() == "*" {
-            return Progress::done(not_allowed(&Method::OPTIONS, METHODS));
+            return Progress::done(not_allowed(&Method::OPTIONS, METHODS, request.headers()));
         }
         let files = self.shared.static_files.as_ref();
         if files.is_none_or(|files| files.lacks(request.uri().path())) {
@@ -138,11 +138,18 @@ impl Service {
                     Target::Ruby(number) => return self.dispatch(request, *number, captures),
                     Target::Constant(response) => constant(response),
                 },
-                Match::MethodNotAllowed { allow } => not_allowed(request.method(), &allow),
-                Match::NotFound => plain(StatusCode::NOT_FOUND, &format!("404 Not Found: {path}")),
-                Match::BadPath(reason) => plain(
+                Match::MethodNotAllowed { allow } => {
+                    not_allowed(request.method(), &allow, request.headers())
+                }
+                Match::NotFound => shown(
+                    StatusCode::NOT_FOUND,
+                    &format!("404 Not Found: {path}"),
+                    request.headers(),
+                ),
+                Match::BadPath(reason) => shown(
                     StatusCode::BAD_REQUEST,
                     &format!("400 Bad Request: {reason}"),
+                    request.headers(),
                 ),
             },
         )

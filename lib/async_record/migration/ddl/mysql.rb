@@ -64,16 +64,22 @@ module AsyncRecord
         # (see Ddl#remove_foreign_key)
         def remove_foreign_key(table, to_table = nil, if_exists: false, **options)
           name = foreign_key_name(table, to_table, options)
-          if_exists && !constraint?(table, name) ? [] : ["ALTER TABLE #{quote_table(table)} DROP FOREIGN KEY #{quote(name)}"]
+          drop("FOREIGN KEY", table, name, if_exists)
         end
 
         # (see Ddl#remove_check_constraint)
         def remove_check_constraint(table, condition = nil, name: nil, if_exists: false, **_options)
           name ||= check_name(table, condition)
-          if_exists && !constraint?(table, name) ? [] : ["ALTER TABLE #{quote_table(table)} DROP CONSTRAINT #{quote(name)}"]
+          drop("CONSTRAINT", table, name, if_exists)
         end
 
         private
+
+        def drop(what, table, name, if_exists)
+          return [] if if_exists && !constraint?(table, name)
+
+          ["ALTER TABLE #{quote_table(table)} DROP #{what} #{quote(name)}"]
+        end
 
         def index?(table, name)
           read("SELECT 1 AS one FROM information_schema.statistics WHERE table_schema = DATABASE() " \

@@ -149,8 +149,10 @@ module AsyncRecord
           columns = Array(options[:column] || "#{Inflector.singularize(to_table.to_s)}_id")
           pairs = columns.zip(Array(options[:primary_key] || "id"))
           filled = columns.map { |column| "#{quote(column)} IS NOT NULL" }
-          match = pairs.map { |own, other| "parent.#{quote(other)} = #{quote_table(table)}.#{quote(own)}" }.join(" AND ")
-          none(table, "#{filled.join(' AND ')} AND NOT EXISTS (SELECT 1 FROM #{quote_table(to_table)} parent WHERE #{match})",
+          child = quote_table(table)
+          match = pairs.map { |own, other| "parent.#{quote(other)} = #{child}.#{quote(own)}" }.join(" AND ")
+          parents = "SELECT 1 FROM #{quote_table(to_table)} parent WHERE #{match}"
+          none(table, "#{filled.join(' AND ')} AND NOT EXISTS (#{parents})",
                "point to no row of #{to_table}; correct them first, or say validate: false")
         end
 

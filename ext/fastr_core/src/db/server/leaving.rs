@@ -170,7 +170,7 @@ impl State {
             let Some(slot) = self.slots[index].as_mut() else {
                 continue;
             };
-            if let Some((ticket, _)) = &slot.running {
+            for ticket in &slot.running {
                 ticket.mark_cancelled();
             }
             slot.wake.notify_one();

@@ -1,14 +1,17 @@
 //! Databases that are servers: a pool of connections, each owned by a task on the reactor.
 //!
 //! Follow an operation through [`pool`] (where it waits and who takes it), [`session_task`] (the task that owns a
-//! connection), [`perform`] (one job on it) and [`stopping`] (how one that runs is stopped); [`state`] with
-//! [`slot`], [`admission`], [`steps`], [`transactions`], [`leaving`] and [`gate`] is what the pool keeps behind its lock, [`keeper`] its one timer.
+//! connection), [`perform`] (one job on it; [`perform_many`] and [`batch`]: several at once) and [`stopping`] (how one
+//! that runs is stopped); [`state`] with [`slot`], [`admission`], [`steps`], [`taking`], [`history`], [`transactions`],
+//! [`leaving`] and [`gate`] is what the pool keeps behind its lock, [`keeper`] its one timer.
 //! [`driver`] is the interface to one protocol, and [`schemes`] chooses it. This file only turns the calls of
 //! [`Backend`] into jobs; it never touches a connection, and no caller's thread ever does.
 
 mod admission;
+mod batch;
 pub(crate) mod driver;
 mod gate;
+mod history;
 mod job;
 mod keeper;
 mod leaving;
@@ -16,6 +19,7 @@ mod listening;
 #[cfg(feature = "mysql")]
 pub(crate) mod mysql;
 mod perform;
+mod perform_many;
 mod pool;
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -27,6 +31,7 @@ mod slot;
 mod state;
 mod steps;
 mod stopping;
+mod taking;
 #[cfg(test)]
 mod tests;
 mod transactions;
@@ -36,7 +41,7 @@ mod waits;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use self::driver::Driver;
+use self::driver::{Driver, Session};
 use self::job::{Job, Task, Ticket};
 use self::pool::Pool;
 use super::backend::{Backend, CancelHandle, Stats};
@@ -67,7 +72,8 @@ impl<D: Driver> Server<D> {
         let launch = Box::new(move |handle: &tokio::runtime::Handle, seat| {
             handle.spawn(session_task::live(Arc::clone(&owned), seat));
         });
-        let pool = Arc::new(Pool::new(options, reactor, launch));
+        let pipeline = <D::Session as Session>::PIPELINE;
+        let pool = Arc::new(Pool::new(options, pipeline, reactor, launch));
         Self { driver, pool }
     }
 

@@ -9,6 +9,7 @@ use futures_util::FutureExt;
 use super::driver::{Driver, Failure, Fate, Session};
 use super::job::{Job, Task, Ticket};
 use super::session_task::Connection;
+use super::steps::Next;
 use super::stopping::{self, Ran};
 use super::verdict::{Then, Verdict, judge};
 use crate::db::query::Query;
@@ -21,11 +22,11 @@ use crate::event::Outcome;
 const STREAM_GRACE: Duration = Duration::from_millis(20);
 
 /// Why a transaction ended with its connection.
-const LOST: &str = "its connection was lost, so it was rolled back";
+pub(super) const LOST: &str = "its connection was lost, so it was rolled back";
 
 impl<D: Driver> Connection<D> {
-    /// Performs a job. Whether the connection goes on; if not, its place was left.
-    pub(super) async fn perform(&mut self, job: Job) -> bool {
+    /// Performs a job. What is to be done next, unless the connection's place was left.
+    pub(super) async fn perform(&mut self, job: Job) -> Option<Next> {
         let Job {
             ticket,
             task,
@@ -38,8 +39,9 @@ impl<D: Driver> Connection<D> {
         let attempt = self.attempt(&ticket, &task, !is_repeated);
         let attempt = AssertUnwindSafe(attempt).catch_unwind().await;
         let Verdict { result, then } = attempt.unwrap_or_else(|_| panicked());
+        let mut next = None;
         match then {
-            Then::GoOn => self.seat.release(),
+            Then::GoOn => next = Some(self.release(&ticket, &task, result.is_ok())),
             Then::ThrowAway => self.seat.leave(LOST),
             Then::Lost => self.seat.lose(end_of(&task)),
             Then::Repeat => {
@@ -54,11 +56,29 @@ impl<D: Driver> Connection<D> {
                         is_repeated: true,
                     });
                 }
-                return false;
+                return None;
             }
         }
         self.seat.answer(result);
-        then == Then::GoOn
+        next
+    }
+
+    /// The connection is free again. How long a statement took is of interest only while others wait.
+    fn release(&self, ticket: &Ticket, task: &Task, has_succeeded: bool) -> Next {
+        let is_query = matches!(task, Task::Query);
+        if D::Session::PIPELINE == 1 || !is_query || !has_succeeded {
+            return self.seat.release();
+        }
+        let index = self.seat.index();
+        self.seat.release_after(|state, now| {
+            let since = state.slot(index).since;
+            if !state.waiting.is_empty()
+                && let Some(since) = since
+            {
+                let took = now.saturating_duration_since(since);
+                state.history.learn(&ticket.query.sql, took);
+            }
+        })
     }
 
     async fn attempt(&mut self, ticket: &Ticket, task: &Task, is_first: bool) -> Verdict {
@@ -72,6 +92,11 @@ impl<D: Driver> Connection<D> {
             return verdict;
         }
         let verdict = self.keep_books(task, verdict);
+        // No transaction on either side, which is so after most statements: it needs no look into the books.
+        let stands_alone = ticket.query.transaction.is_none() && !matches!(task, Task::Begin(_));
+        if stands_alone && !self.session.is_in_transaction() {
+            return verdict;
+        }
         self.settle(ticket, verdict).await
     }
 
@@ -97,11 +122,9 @@ impl<D: Driver> Connection<D> {
                 stopping::run(driver, key, ticket, none, statement).await
             }
             Task::Finish { commit } => {
-                let finished = if *commit && self.has_failed {
-                    commit_carefully(&mut self.session, query).await
-                } else {
-                    self.session.run(query).await
-                };
+                let limit = self.seat.pool.options.commit_timeout;
+                let is_careful = *commit && self.has_failed;
+                let finished = within(limit, finish(&mut self.session, query, is_careful)).await;
                 Ran {
                     result: Some(finished.map(|_| Outcome::Done)),
                     stop: None,
@@ -164,6 +187,40 @@ async fn run_all<S: Session>(session: &mut S, statements: &[String]) -> Result<O
     Ok(Outcome::Done)
 }
 
+async fn finish<S: Session>(
+    session: &mut S,
+    statement: &Query,
+    is_careful: bool,
+) -> Result<Outcome, Failure> {
+    if is_careful {
+        commit_carefully(session, statement).await
+    } else {
+        session.run(statement).await
+    }
+}
+
+/// Nobody stops a commit or a rollback; but a server that does not answer it is not waited for without end.
+async fn within(
+    limit: Option<Duration>,
+    finishing: impl Future<Output = Result<Outcome, Failure>>,
+) -> Result<Outcome, Failure> {
+    let Some(limit) = limit else {
+        return finishing.await;
+    };
+    tokio::time::timeout(limit, finishing)
+        .await
+        .unwrap_or_else(|_| {
+            let message = format!(
+                "no answer within {} (commit_timeout)",
+                refusal::seconds(limit)
+            );
+            Err(Failure {
+                error: DatabaseError::new(DatabaseErrorKind::ConnectionLost, message),
+                fate: Fate::Lost { repeatable: false },
+            })
+        })
+}
+
 /// After a failed statement PostgreSQL does not commit any more, and answers COMMIT as if it had: so it is asked first.
 async fn commit_carefully<S: Session>(session: &mut S, commit: &Query) -> Result<Outcome, Failure> {
     match session.run(&Query::new("SELECT 1")).await {
@@ -186,7 +243,7 @@ fn done(result: Result<(), Failure>) -> Result<Outcome, Failure> {
 }
 
 /// After a panic the connection may be in any state.
-fn panicked() -> Verdict {
+pub(super) fn panicked() -> Verdict {
     let message = "Rust code panicked while it ran this statement; the connection was replaced";
     Verdict::new(Err(Error::Panicked(message.into())), Then::ThrowAway)
 }

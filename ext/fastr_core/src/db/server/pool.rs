@@ -39,14 +39,19 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    pub(super) fn new(options: DatabaseOptions, reactor: ReactorSource, launch: Launch) -> Self {
+    pub(super) fn new(
+        options: DatabaseOptions,
+        pipeline: usize,
+        reactor: ReactorSource,
+        launch: Launch,
+    ) -> Self {
         Self {
             options,
             process: Process::default(),
             reactor,
             keeper: Notify::new(),
             subscriptions: Mutex::default(),
-            state: Mutex::new(State::new(options)),
+            state: Mutex::new(State::new(options, pipeline)),
             ended: Condvar::default(),
             launch,
         }
@@ -161,10 +166,15 @@ impl Pool {
         }
     }
 
-    /// What a connection whose task is awake is to do next.
-    pub(super) fn next(self: &Arc<Self>, index: usize) -> Next {
+    /// What a connection whose task is awake is to do next, after what it did was entered by `enter`: one lock for both.
+    pub(super) fn next(
+        self: &Arc<Self>,
+        index: usize,
+        enter: impl FnOnce(&mut State, Instant),
+    ) -> Next {
         let mut state = self.lock();
         let now = Instant::now();
+        enter(&mut state, now);
         let next = state.next(index, now);
         let work = state.rouse(false);
         let deadline = match &next {

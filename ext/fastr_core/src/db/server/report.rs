@@ -39,7 +39,7 @@ impl State {
 
     fn longest_holder(&self) -> String {
         let running = self.slots.iter().flatten();
-        let running = running.filter_map(|slot| slot.running.as_ref());
+        let running = running.filter_map(|slot| slot.running.first().zip(slot.since));
         let ran = running
             .min_by_key(|(_, since)| *since)
             .map(|(ticket, since)| {

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::batch::Batch;
 use super::job::{Answers, Job, Ticket};
 use super::pool::Pool;
 use super::slot::Phase;
@@ -21,6 +22,8 @@ pub(super) struct Seat {
     index: usize,
     /// What the task is working on.
     job: Option<(Arc<Ticket>, Completer)>,
+    /// Or the several things it is working on.
+    pub(super) batch: Batch,
     is_left: bool,
 }
 
@@ -30,8 +33,14 @@ impl Seat {
             pool,
             index,
             job: None,
+            batch: Batch::default(),
             is_left: false,
         }
+    }
+
+    /// Which slot it is.
+    pub(super) fn index(&self) -> usize {
+        self.index
     }
 
     /// The task runs, and begins to connect.
@@ -73,8 +82,10 @@ impl Seat {
     }
 
     /// The connection has proved to be alive.
-    pub(super) fn checked(&self) {
-        self.pool.lock().enter(self.index, Phase::Searching);
+    pub(super) fn checked(&self) -> Next {
+        self.pool.next(self.index, |state, _| {
+            state.enter(self.index, Phase::Searching);
+        })
     }
 
     /// Resolves when the pool is closed.
@@ -85,14 +96,9 @@ impl Seat {
         }
     }
 
-    /// The next thing to do; sleeps until there is one.
-    pub(super) async fn next(&mut self) -> Next {
-        loop {
-            match self.pool.next(self.index) {
-                Next::Park(wake) => wake.notified().await,
-                next => return next,
-            }
-        }
+    /// The next thing to do.
+    pub(super) fn next(&self) -> Next {
+        self.pool.next(self.index, |_, _| {})
     }
 
     /// Takes charge of an answer.
@@ -112,9 +118,17 @@ impl Seat {
         }
     }
 
-    /// The job is done.
-    pub(super) fn release(&self) {
-        self.pool.lock().release(self.index);
+    /// What it was busy with is done. The next thing to do.
+    pub(super) fn release(&self) -> Next {
+        self.release_after(|_, _| {})
+    }
+
+    /// The same, once `learn` has entered what the pool is to learn from it.
+    pub(super) fn release_after(&self, learn: impl FnOnce(&mut State, Instant)) -> Next {
+        self.pool.next(self.index, |state, now| {
+            learn(state, now);
+            state.release(self.index, now);
+        })
     }
 
     /// The transaction that this connection holds.
@@ -138,6 +152,14 @@ impl Seat {
         self.pool.requeue(job);
     }
 
+    /// The same for several, which keep their order. None of them is repeated twice.
+    pub(super) fn requeue_all(&self, jobs: Vec<Job>) {
+        for mut job in jobs.into_iter().rev() {
+            job.is_repeated = true;
+            self.requeue(job);
+        }
+    }
+
     fn change(&self, change: impl FnOnce(&mut State, usize) -> Answers) {
         self.pool.change(|state| change(state, self.index));
     }
@@ -148,15 +170,13 @@ impl Drop for Seat {
         if !self.is_left {
             self.pool.evict(self.index);
         }
+        let message =
+            "the reactor was stopped while the statement ran, so whether it took effect is unknown";
+        let unknown = |sql: &str| refused(DatabaseErrorKind::ConnectionLost, message, sql);
         if let Some((ticket, completer)) = self.job.take() {
-            let message = "the reactor was stopped while the statement ran, so whether it took effect is unknown";
-            let sql = &ticket.query.sql;
-            completer.complete(Err(refused(
-                DatabaseErrorKind::ConnectionLost,
-                message,
-                sql,
-            )));
+            completer.complete(Err(unknown(&ticket.query.sql)));
         }
+        self.batch.abandon(unknown);
     }
 }
 

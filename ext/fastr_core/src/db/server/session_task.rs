@@ -69,15 +69,22 @@ pub(super) struct Connection<D: Driver> {
 
 impl<D: Driver> Connection<D> {
     async fn serve(mut self) {
+        let mut next = self.seat.next();
         loop {
-            let goes_on = match self.seat.next().await {
+            let after = match next {
                 Next::Job(job) => self.perform(job).await,
+                Next::Batch(jobs) => self.perform_many(jobs).await,
                 Next::Check => self.check().await,
                 Next::Idled => self.idled().await,
-                Next::Leave | Next::Park(_) => break,
+                Next::Park(wake) => {
+                    wake.notified().await;
+                    Some(self.seat.next())
+                }
+                Next::Leave => break,
             };
-            if !goes_on {
-                return;
+            match after {
+                Some(then) => next = then,
+                None => return,
             }
         }
         let goodbye = AssertUnwindSafe(self.session.close()).catch_unwind();
@@ -85,27 +92,25 @@ impl<D: Driver> Connection<D> {
         self.seat.leave(CLOSED);
     }
 
-    async fn check(&mut self) -> bool {
+    async fn check(&mut self) -> Option<Next> {
         let ping = AssertUnwindSafe(self.session.ping(PING)).catch_unwind();
         let is_alive = matches!(tokio::time::timeout(PING * 2, ping).await, Ok(Ok(true)));
         if is_alive {
-            self.seat.checked();
-        } else {
-            self.seat.lose("its connection was lost");
+            return Some(self.seat.checked());
         }
-        is_alive
+        self.seat.lose("its connection was lost");
+        None
     }
 
-    async fn idled(&mut self) -> bool {
+    async fn idled(&mut self) -> Option<Next> {
         let is_clean = self.roll_back().await;
         let limit = self.seat.pool.options.idle_in_transaction;
         self.seat.end_transaction(&refusal::idled(limit));
         if is_clean {
-            self.seat.release();
-        } else {
-            self.seat.leave("its connection was lost");
+            return Some(self.seat.release());
         }
-        is_clean
+        self.seat.leave("its connection was lost");
+        None
     }
 
     /// Rolls back what is open. Whether that worked; if not, the connection is of no use any more.

@@ -43,7 +43,10 @@ pub(super) struct Slot {
     /// Changed only together with the counters of the state.
     pub(super) phase: Phase,
     pub(super) wake: Arc<Notify>,
-    pub(super) running: Option<(Arc<Ticket>, Instant)>,
+    /// What it runs; empty unless it is busy.
+    pub(super) running: Vec<Arc<Ticket>>,
+    /// Since when it runs that.
+    pub(super) since: Option<Instant>,
     pub(super) transaction: Option<Open>,
     /// Since when it is parked without a transaction.
     pub(super) parked: Option<Instant>,
@@ -58,7 +61,8 @@ impl Slot {
         Self {
             phase: Phase::Starting,
             wake: Arc::default(),
-            running: None,
+            running: Vec::new(),
+            since: None,
             transaction: None,
             parked: None,
             life: 0,

@@ -9,6 +9,7 @@ use std::time::Instant;
 use tokio::sync::Notify;
 
 use super::gate::Gate;
+use super::history::History;
 use super::job::Job;
 use super::keeper::Plan;
 use super::slot::{Phase, Slot};
@@ -58,10 +59,13 @@ pub(super) struct State {
     pub(super) opened: u64,
     pub(super) counters: Stats,
     pub(super) plan: Plan,
+    /// The most statements a connection may be given at once.
+    pub(super) pipeline: usize,
+    pub(super) history: History,
 }
 
 impl State {
-    pub(super) fn new(options: DatabaseOptions) -> Self {
+    pub(super) fn new(options: DatabaseOptions, pipeline: usize) -> Self {
         Self {
             closed: false,
             options,
@@ -81,6 +85,8 @@ impl State {
             opened: 0,
             counters: Stats::default(),
             plan: Plan::default(),
+            pipeline,
+            history: History::default(),
         }
     }
 
@@ -210,24 +216,5 @@ impl State {
             }
         }
         None
-    }
-
-    /// The next job of a connection, which is busy with it from now on.
-    pub(super) fn take(&mut self, index: usize, now: Instant) -> Option<Job> {
-        let job = match &mut self.slot(index).transaction {
-            Some(open) => open.waiting.pop_front(),
-            None => self.waiting.pop_front(),
-        }?;
-        let wait = now.saturating_duration_since(job.since);
-        if job.deadline.is_some() {
-            self.waits.add(wait);
-        }
-        if let Some(timings) = &job.ticket.query.timings {
-            timings.set_queue(wait);
-        }
-        self.counters.queries += u64::from(!job.is_repeated);
-        self.slot(index).running = Some((Arc::clone(&job.ticket), now));
-        self.enter(index, Phase::Busy);
-        Some(job)
     }
 }

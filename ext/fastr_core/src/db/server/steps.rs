@@ -17,6 +17,8 @@ const TRUSTED: Duration = Duration::from_secs(5);
 pub(super) enum Next {
     /// Perform this.
     Job(Job),
+    /// Perform all of these at once.
+    Batch(Vec<Job>),
     /// Ask whether the connection is alive.
     Check,
     /// Roll back: the transaction had no statement for too long.
@@ -56,8 +58,8 @@ impl State {
             self.enter(index, Phase::Checking);
             return Next::Check;
         }
-        if let Some(job) = self.take(index, now) {
-            return Next::Job(job);
+        if let Some(next) = self.take(index, now) {
+            return next;
         }
         self.enter(index, Phase::Idle);
         self.idle.push(index);
@@ -67,8 +69,8 @@ impl State {
     }
 
     fn resume(&mut self, index: usize, now: Instant) -> Next {
-        if let Some(job) = self.take(index, now) {
-            return Next::Job(job);
+        if let Some(next) = self.take(index, now) {
+            return next;
         }
         let slot = self.slot(index);
         if slot.transaction.as_ref().is_some_and(|open| open.is_idled) {
@@ -81,12 +83,13 @@ impl State {
     }
 
     /// A connection has done its job and is about to look for the next.
-    pub(super) fn release(&mut self, index: usize) {
+    pub(super) fn release(&mut self, index: usize, now: Instant) {
         let slot = self.slot(index);
-        slot.running = None;
+        slot.running.clear();
+        slot.since = None;
         let phase = match &mut slot.transaction {
             Some(open) => {
-                open.quiet_since = Instant::now();
+                open.quiet_since = now;
                 open.is_idled = false;
                 Phase::Due
             }

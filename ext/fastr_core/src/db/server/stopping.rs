@@ -14,10 +14,10 @@ use crate::error::Error;
 use crate::event::Outcome;
 
 /// How long a statement that was stopped may take to end; then its connection is thrown away.
-const PATIENCE: Duration = Duration::from_secs(2);
+pub(super) const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The pause before the server is asked again.
-const PAUSE: Duration = Duration::from_millis(100);
+pub(super) const PAUSE: Duration = Duration::from_millis(100);
 
 /// Why a statement was stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -47,7 +47,7 @@ pub(super) fn judge(ticket: &Ticket, task: &Task, ran: Ran, may_repeat: bool) ->
 }
 
 /// It was stopped, and did not even end then.
-fn stuck(ticket: &Ticket, stop: Option<Stop>) -> Verdict {
+pub(super) fn stuck(ticket: &Ticket, stop: Option<Stop>) -> Verdict {
     let error = stop.unwrap_or(Stop::Cancelled).error(ticket);
     let error = match error {
         Error::Database(mut error) => {
@@ -98,7 +98,7 @@ fn failed(
 }
 
 /// Whether the database stopped because it was told to, rather than by its own account.
-fn was_stopped(error: &DatabaseError) -> bool {
+pub(super) fn was_stopped(error: &DatabaseError) -> bool {
     matches!(
         error.kind,
         DatabaseErrorKind::Cancelled | DatabaseErrorKind::QueryTimeout

@@ -2,7 +2,7 @@
 
 require "spec_helper"
 
-RSpec.describe {{class}}Controller do
+RSpec.describe "{{class}}Controller" do
   it "answers" do
     skip "write what it answers"
   end

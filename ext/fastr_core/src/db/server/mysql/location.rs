@@ -8,17 +8,6 @@ use sqlx::mysql::MySqlConnectOptions;
 use super::url::{SslMode, charset, decoded, host_and_port, some, ssl_mode, unusable, word};
 use crate::error::Error;
 
-/// Options of other libraries' URLs that mean nothing here, or that the pool reads.
-const IGNORED: [&str; 7] = [
-    "pool",
-    "size",
-    "reconnect",
-    "timeout",
-    "checkout-timeout",
-    "connect-timeout",
-    "prepared-statements",
-];
-
 /// The options there are, for the error message.
 const KNOWN: &str =
     "ssl-mode, ssl-ca, ssl-cert, ssl-key, socket, charset, collation, sql-mode and strict";
@@ -107,7 +96,6 @@ impl Location {
             "collation" => self.collation = some(word(url, &name, value)?),
             "sql-mode" => self.sql_mode = some(word(url, &name, value)?),
             "strict" => self.is_strict = !matches!(value.as_str(), "false" | "0" | "no"),
-            other if IGNORED.contains(&other) => {}
             // Behind an `@` lies the host: what stands before it may be the rest of a password with a `?` in it.
             _ if all.contains('@') => {
                 return Err(unusable(
@@ -186,7 +174,7 @@ mod tests {
     #[test]
     fn the_parts_of_a_url_are_understood() {
         let location = Location::parse(
-            "mysql2://bob%40home:p%3Aw%40x@db.example:3307/shop%20a?ssl_mode=REQUIRED&pool=5",
+            "mysql2://bob%40home:p%3Aw%40x@db.example:3307/shop%20a?ssl_mode=REQUIRED",
         )
         .unwrap();
         assert_eq!(location.address(), "db.example:3307");
@@ -219,6 +207,7 @@ mod tests {
             ("mysql://u:s3cret@h/d?ssl-mode=maybe", "ssl-mode"),
             ("mysql://u:s3cret@h/d?charset=latin1", "utf8mb4"),
             ("mysql://u:s3cret@h/d?password=s3cret", "\"password\""),
+            ("mysql://u:s3cret@h/d?pool=5", "\"pool\""),
             ("mysql://u:s3cret@h/%ff", "UTF-8"),
             ("mysql://u:s3cret@h/d?sql-mode=a'b", "sql-mode"),
             ("postgres://u:s3cret@h/d", "scheme"),

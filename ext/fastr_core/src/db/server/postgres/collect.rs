@@ -2,24 +2,21 @@
 
 use std::sync::Arc;
 
-use sqlx::Row;
-use sqlx::ValueRef;
-use sqlx::postgres::{PgRow, PgValueRef};
-
-use super::decode;
-use super::error;
+use super::answer::Ending;
 use super::plan::Shape;
+use super::wire::{Cells, Row};
+use super::{decode, error};
 use crate::db::json::{JsonArray, JsonOptions};
 use crate::db::query;
 use crate::db::rows::{Rows, Value, Written};
 use crate::db::server::driver::Failure;
-use crate::error::Error;
+use crate::error::{DatabaseErrorKind, Error};
 use crate::event::Outcome;
 
 /// What was collected so far.
 pub(super) struct Collected {
     shape: Shape,
-    is_checked: bool,
+    cells: Cells,
     into: Into,
 }
 
@@ -27,7 +24,7 @@ enum Into {
     /// The statement has no columns.
     Nothing,
     Values(Vec<Value>),
-    Json(JsonArray, JsonOptions),
+    Json(JsonArray),
 }
 
 impl Collected {
@@ -38,65 +35,59 @@ impl Collected {
             query::Shape::Json(options) => {
                 let array =
                     json_array(shape, options).map_err(|error| error::refused(error, sql))?;
-                Into::Json(array, options.clone())
+                Into::Json(array)
             }
         };
         Ok(Self {
             shape: shape.clone(),
-            is_checked: false,
+            cells: Cells::default(),
             into,
         })
     }
 
-    /// Takes a row; on failure the sentence for the caller.
-    pub(super) fn row(&mut self, row: &PgRow) -> Result<(), String> {
-        if !self.is_checked {
-            self.check(row)?;
-        }
-        let Self { shape, into, .. } = self;
-        match into {
+    /// Takes a row.
+    pub(super) fn row(&mut self, body: &[u8]) -> Result<(), Ending> {
+        let Self { shape, cells, into } = self;
+        let row = cells.find(body, shape.types.len())?;
+        let taken = match into {
             Into::Nothing => Ok(()),
             Into::Values(values) => shape.read(row, values),
-            Into::Json(array, _) => array.try_row(|out, kind, index| {
-                let Some(bytes) = bytes(row, index)? else {
+            Into::Json(array) => array.try_row(|out, kind, index| match row.get(index) {
+                None => {
                     out.extend_from_slice(b"null");
-                    return Ok(());
-                };
-                let of = &shape.types[index];
-                decode::write_json(out, of, kind, bytes)
-                    .map_err(|error| shape.sentence(index, error))
+                    Ok(())
+                }
+                Some(bytes) => decode::write_json(out, &shape.types[index], kind, bytes)
+                    .map_err(|error| shape.sentence(index, error)),
             }),
-        }
+        };
+        taken.map_err(|sentence| Ending::Refused(DatabaseErrorKind::Decode, sentence))
     }
 
-    /// The first row says what the columns really are.
-    fn check(&mut self, row: &PgRow) -> Result<(), String> {
-        self.is_checked = true;
-        if self.shape.fits(row.columns()) {
-            return Ok(());
-        }
-        self.shape = Shape::of(row.columns());
-        if let Into::Json(array, options) = &mut self.into {
-            *array = json_array(&self.shape, options)?;
-        }
-        Ok(())
+    /// The rows, if they were collected as values.
+    pub(super) fn into_rows(self) -> Rows {
+        let values = match self.into {
+            Into::Values(values) => values,
+            Into::Nothing | Into::Json(_) => Vec::new(),
+        };
+        Rows::new(self.shape.columns, values)
     }
 
     pub(super) fn outcome(self, written: Written) -> Outcome {
         match self.into {
             Into::Nothing => Outcome::Written(written),
-            Into::Values(values) => Outcome::Rows(Arc::new(Rows::new(self.shape.columns, values))),
-            Into::Json(array, _) => Outcome::Json(array.finish()),
+            Into::Values(_) => Outcome::Rows(Arc::new(self.into_rows())),
+            Into::Json(array) => Outcome::Json(array.finish()),
         }
     }
 }
 
 impl Shape {
     /// Appends the values of a row.
-    pub(super) fn read(&self, row: &PgRow, values: &mut Vec<Value>) -> Result<(), String> {
+    pub(super) fn read(&self, row: Row<'_>, values: &mut Vec<Value>) -> Result<(), String> {
         values.reserve(self.types.len());
-        for (index, of) in self.types.iter().enumerate() {
-            let value = match bytes(row, index)? {
+        for (index, (of, bytes)) in self.types.iter().zip(row.iter()).enumerate() {
+            let value = match bytes {
                 Some(bytes) => {
                     decode::value(of, bytes).map_err(|error| self.sentence(index, error))?
                 }
@@ -115,16 +106,4 @@ impl Shape {
 
 fn json_array(shape: &Shape, options: &JsonOptions) -> Result<JsonArray, String> {
     JsonArray::new(&shape.columns, options).map_err(|error: Error| error.to_string())
-}
-
-/// The bytes of a value, none if it is NULL.
-fn bytes(row: &PgRow, index: usize) -> Result<Option<&[u8]>, String> {
-    let value: PgValueRef<'_> = row.try_get_raw(index).map_err(|error| error.to_string())?;
-    if value.is_null() {
-        return Ok(None);
-    }
-    value
-        .as_bytes()
-        .map(Some)
-        .map_err(|error| error.to_string())
 }

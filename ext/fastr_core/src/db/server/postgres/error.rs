@@ -3,14 +3,16 @@
 
 use std::io;
 
-use sqlx::postgres::{PgDatabaseError, PgErrorPosition, PgSeverity};
-
+use super::answer::Ending;
+use super::wire::{Fault, Report};
 use crate::db::server::driver::{Failure, Fate};
 use crate::error::{DatabaseError, DatabaseErrorKind, ErrorCode};
 
 /// How far a statement had come when its connection broke.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reached {
+    /// It was not even sent.
+    Nothing,
     /// It was being prepared: nothing of it ran.
     Preparation,
     /// It was sent. PostgreSQL commits it only after its last message, and answers after that.
@@ -43,27 +45,23 @@ pub(super) fn too_many_rows(limit: usize) -> String {
 }
 
 /// What became of a statement and its connection.
-pub(super) fn of_statement(error: sqlx::Error, sql: &str, reached: Reached) -> Failure {
-    let fate = fate(&error, reached);
+pub(super) fn of_statement(ending: Ending, sql: &str, reached: Reached) -> Failure {
+    let fault = match ending {
+        Ending::Refused(kind, sentence) => return about(kind, sentence, sql),
+        Ending::Fault(fault) => fault,
+    };
+    let fate = fate(&fault, reached);
     let error = DatabaseError {
         sql: Some(sql.into()),
-        ..match error {
-            sqlx::Error::Database(error) => {
-                let is_ended = fate != Fate::Usable;
-                from_server(error.downcast_ref::<PgDatabaseError>(), Some(sql), is_ended)
-            }
-            sqlx::Error::Io(error) => DatabaseError::new(
+        ..match fault {
+            Fault::Server(report) => from_server(*report, Some(sql), fate != Fate::Usable),
+            Fault::Io(error) => DatabaseError::new(
                 DatabaseErrorKind::ConnectionLost,
                 format!("the connection to PostgreSQL broke: {}", broken(&error)),
             ),
-            sqlx::Error::ColumnDecode { .. } => DatabaseError::new(
-                DatabaseErrorKind::Decode,
-                "the result or a placeholder has a type that cannot be looked up (a multirange?); cast it: \
-                 column::text, $1::text::int4multirange",
-            ),
-            other => DatabaseError::new(
-                DatabaseErrorKind::Query,
-                format!("PostgreSQL's answer was not understood: {other}"),
+            Fault::Protocol(reason) | Fault::Tls(reason) => DatabaseError::new(
+                DatabaseErrorKind::ConnectionLost,
+                format!("PostgreSQL's answer was not understood: {reason}"),
             ),
         }
     };
@@ -71,21 +69,17 @@ pub(super) fn of_statement(error: sqlx::Error, sql: &str, reached: Reached) -> F
 }
 
 /// Why a connection could not be opened.
-pub(super) fn of_connecting(error: sqlx::Error, server: &str) -> DatabaseError {
-    match error {
-        sqlx::Error::Database(error) => {
-            let mut error = from_server(error.downcast_ref::<PgDatabaseError>(), None, false);
+pub(super) fn of_connecting(fault: Fault, server: &str) -> DatabaseError {
+    match fault {
+        Fault::Server(report) => {
+            let mut error = from_server(*report, None, false);
             if !matches!(error.kind, DatabaseErrorKind::Authentication) {
                 error.kind = DatabaseErrorKind::Connection;
             }
             error.message = format!("{server} refuses the connection: {}", error.message);
             error
         }
-        // What the handshake says about a certificate comes as such an error.
-        sqlx::Error::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
-            without_tls(server, &error.to_string())
-        }
-        sqlx::Error::Io(error) => {
+        Fault::Io(error) => {
             let kind = match error.kind() {
                 io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound => {
                     DatabaseErrorKind::Refused
@@ -95,14 +89,14 @@ pub(super) fn of_connecting(error: sqlx::Error, server: &str) -> DatabaseError {
             let message = if kind == DatabaseErrorKind::Refused {
                 format!("nobody listens at {server}: {error}; is PostgreSQL running there?")
             } else {
-                format!("cannot reach {server}: {error}")
+                format!("cannot reach {server}: {}", broken(&error))
             };
             DatabaseError::new(kind, message)
         }
-        sqlx::Error::Tls(error) => without_tls(server, &error.to_string()),
-        other => DatabaseError::new(
+        Fault::Tls(reason) => without_tls(server, &reason),
+        Fault::Protocol(reason) => DatabaseError::new(
             DatabaseErrorKind::Connection,
-            format!("cannot connect to {server}: {other}"),
+            format!("cannot connect to {server}: {reason}"),
         ),
     }
 }
@@ -143,58 +137,53 @@ fn broken(error: &io::Error) -> String {
 /// - a server that says it shuts down answers that instead of the statement, which it rolled back if it had begun. That
 ///   holds for statements within one transaction; `CALL`, `DO` and `VACUUM` may have committed something before;
 /// - a connection that just ends may have ended after the commit and before its answer, so only reads are repeated.
-fn fate(error: &sqlx::Error, reached: Reached) -> Fate {
+fn fate(fault: &Fault, reached: Reached) -> Fate {
     let lost = |repeatable| Fate::Lost { repeatable };
     let (is_read, is_atomic) = match reached {
-        Reached::Preparation => (true, true),
+        Reached::Nothing if fault.is_final() => return lost(true),
+        Reached::Nothing | Reached::Preparation => (true, true),
         Reached::Execution { is_read, is_atomic } => (is_read, is_atomic),
         Reached::Answer => (false, false),
     };
-    match error {
-        sqlx::Error::Database(error) => match error.downcast_ref::<PgDatabaseError>() {
-            error if !matches!(error.severity(), PgSeverity::Fatal | PgSeverity::Panic) => {
-                Fate::Usable
-            }
-            error => {
-                lost(is_atomic && matches!(error.code(), "57P01" | "57P02" | "57P03" | "57P05"))
-            }
-        },
-        sqlx::Error::Io(error) => match error.kind() {
+    match fault {
+        Fault::Server(report) if !report.is_fatal => Fate::Usable,
+        Fault::Server(report) => lost(
+            is_atomic && matches!(report.state.as_str(), "57P01" | "57P02" | "57P03" | "57P05"),
+        ),
+        Fault::Io(error) => match error.kind() {
             io::ErrorKind::BrokenPipe => lost(is_atomic),
             _ => lost(is_read),
         },
-        sqlx::Error::ColumnDecode { .. } | sqlx::Error::TypeNotFound { .. } => Fate::Usable,
-        _ => lost(false),
+        Fault::Tls(_) | Fault::Protocol(_) => lost(false),
     }
 }
 
-fn from_server(error: &PgDatabaseError, sql: Option<&str>, is_ended: bool) -> DatabaseError {
-    let state = error.code();
-    let kind = match kind(state, error.message()) {
+fn from_server(report: Report, sql: Option<&str>, is_ended: bool) -> DatabaseError {
+    let kind = match kind(&report.state, &report.message) {
         DatabaseErrorKind::Query if is_ended => DatabaseErrorKind::ConnectionLost,
         kind => kind,
     };
     let constraint = match kind {
-        DatabaseErrorKind::NotNull => error.column().map(|column| match error.table() {
+        DatabaseErrorKind::NotNull => report.column.map(|column| match report.table {
             Some(table) => format!("{table}.{column}"),
-            None => column.to_owned(),
+            None => column,
         }),
-        _ => error.constraint().map(str::to_owned),
+        _ => report.constraint,
     };
-    let mut message = error.message().to_owned();
-    if let Some(fix) = fix(state, error.message()) {
+    let mut message = report.message;
+    if let Some(fix) = fix(&report.state, &message) {
         message = format!("{message}: {fix}");
     }
-    if let (Some(sql), Some(PgErrorPosition::Original(position))) = (sql, error.position())
+    if let (Some(sql), Some(position)) = (sql, report.position)
         && let Some(place) = place(sql, position)
     {
         message = format!("{message}\n{place}");
     }
     DatabaseError {
         message,
-        code: Some(ErrorCode::State(state.to_owned())),
-        detail: error.detail().map(str::to_owned),
-        hint: error.hint().map(str::to_owned),
+        code: Some(ErrorCode::State(report.state)),
+        detail: report.detail,
+        hint: report.hint,
         constraint,
         ..DatabaseError::new(kind, "")
     }
@@ -236,7 +225,7 @@ fn fix(state: &str, message: &str) -> Option<&'static str> {
         }
         "42P18" => "say what type it is, as in ?::text",
         "42601" if message.contains("multiple commands") => {
-            "submit them one by one or use `execute_script`"
+            "there is a second statement after the first; submit them one by one or use `execute_script`"
         }
         "53300" => {
             "all connections of the server are taken; lower the pool's size or raise max_connections"

@@ -4,12 +4,11 @@
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
-use sqlx::Connection;
-use sqlx::postgres::{PgListener, PgPoolOptions};
 use tokio::sync::oneshot;
 
+use super::error;
 use super::location::Location;
-use super::{connect, error};
+use super::wire::{self, Fault, Frame, Parser, Report, Wire, messages};
 use crate::db::feed::Feed;
 use crate::db::subscription::Notification;
 use crate::error::{DatabaseError, DatabaseErrorKind};
@@ -64,44 +63,60 @@ async fn unless_closed<T>(feed: &Feed<Notification>, future: impl Future<Output 
     }
 }
 
-/// sqlx lends the notifications of a connection only through its listener, and a listener takes its connection from a
-/// pool; this one has a single connection and ends with it. That pool would hide why a server cannot be reached, so it
-/// is tried without one first.
-async fn open(location: &Location, channels: &[String]) -> Result<PgListener, DatabaseError> {
-    let explain = |error| error::of_connecting(error, &location.describe());
-    let timely = tokio::time::timeout(location.connect_timeout, connect::open(&location.options));
-    let connection = timely.await.map_err(|_| {
-        let message = format!("{} does not answer", location.describe());
-        DatabaseError::new(DatabaseErrorKind::Connection, message)
-    })?;
-    let (connection, options) = connection.map_err(explain)?;
-    let _ = connection.close().await;
-    let pool = PgPoolOptions::new()
-        .max_connections(1)
-        .max_lifetime(None)
-        .idle_timeout(None)
-        .acquire_timeout(location.connect_timeout)
-        .connect_with(options)
-        .await
-        .map_err(explain)?;
-    let mut listener = PgListener::connect_with(&pool).await.map_err(explain)?;
-    listener.eager_reconnect(false);
-    listener
-        .listen_all(channels.iter().map(String::as_str))
-        .await
-        .map_err(explain)?;
-    Ok(listener)
+/// A connection that listens.
+async fn open(location: &Location, channels: &[String]) -> Result<Wire, DatabaseError> {
+    let timely = tokio::time::timeout(location.connect_timeout, attempt(location, channels));
+    match timely.await {
+        Ok(opened) => opened.map_err(|fault| error::of_connecting(fault, &location.describe())),
+        Err(_) => {
+            let message = format!("{} does not answer", location.describe());
+            Err(DatabaseError::new(DatabaseErrorKind::Connection, message))
+        }
+    }
+}
+
+async fn attempt(location: &Location, channels: &[String]) -> Result<Wire, Fault> {
+    let (mut wire, _) = wire::open(&location.options).await?;
+    let listens: Vec<String> = channels
+        .iter()
+        .map(|channel| format!("LISTEN \"{}\"", channel.replace('"', "\"\"")))
+        .collect();
+    let is_small = messages::query(&mut wire.output, &listens.join("; "));
+    debug_assert!(is_small, "names of channels are short");
+    wire.send().await?;
+    loop {
+        let Frame { tag, body } = wire.next().await?;
+        match tag {
+            b'Z' => return Ok(wire),
+            b'E' => return Err(Fault::Server(Box::new(Report::parse(body)?))),
+            _ => {}
+        }
+    }
 }
 
 /// Until the connection breaks or the feed is closed.
-async fn deliver(listener: &mut PgListener, feed: &Feed<Notification>) {
-    while let Ok(Some(notification)) = listener.try_recv().await {
-        let message = Notification::Message {
-            channel: notification.channel().to_owned(),
-            payload: notification.payload().to_owned(),
+async fn deliver(wire: &mut Wire, feed: &Feed<Notification>) {
+    while let Ok(Frame { tag, body }) = wire.next().await {
+        let message = match tag {
+            b'A' => message(body),
+            // The server says why it ends the connection.
+            _ => return,
+        };
+        let Ok(message) = message else {
+            return;
         };
         if feed.push(message).await.is_err() {
             return;
         }
     }
+}
+
+fn message(body: &[u8]) -> Result<Notification, Fault> {
+    let mut parser = Parser::new(body, "a notification");
+    // The process that notified.
+    parser.u32()?;
+    Ok(Notification::Message {
+        channel: parser.text()?.to_owned(),
+        payload: parser.text()?.to_owned(),
+    })
 }

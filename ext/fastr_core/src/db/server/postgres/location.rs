@@ -4,23 +4,18 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use percent_encoding::percent_decode_str;
-use sqlx::ConnectOptions;
-use sqlx::postgres::{PgConnectOptions, PgSslMode};
-
+use super::options::{Options, SslMode};
 use crate::db::pool::DatabaseOptions;
 use crate::error::{DatabaseError, DatabaseErrorKind, Error};
+use percent_encoding::percent_decode_str;
 
-/// How long connecting may last unless the URL says otherwise.
 /// A server, and how to connect to it.
 #[derive(Debug, Clone)]
 pub(super) struct Location {
-    /// What sqlx takes.
-    pub(super) options: PgConnectOptions,
+    /// What a connection needs to know.
+    pub(super) options: Options,
     /// How many statements a connection keeps prepared; none behind a pooler that mixes connections.
     pub(super) statements: usize,
-    /// Whether every transaction may run on another connection, so that none has a name by which it can be stopped.
-    pub(super) is_pooled: bool,
     /// How long connecting may last.
     pub(super) connect_timeout: Duration,
 }
@@ -33,21 +28,14 @@ impl Location {
             .ok_or_else(|| unusable("it has no scheme; write postgres://user@host/database"))?;
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
-        let connect = PgConnectOptions::new_without_pgpass()
-            // Behind a pooler every parameter of the start counts, and this one says nothing new since PostgreSQL 12.
-            .extra_float_digits(None)
-            .application_name("fastr")
-            .disable_statement_logging();
         let mut location = Self {
-            options: connect,
+            options: Options::from_environment(),
             statements: options.statement_cache,
-            is_pooled: false,
             connect_timeout: options.connect_timeout,
         };
         location.authority(authority)?;
         if !database.is_empty() {
-            let database = decoded(database, "database")?;
-            location.change(|options| options.database(&database));
+            location.options.database = Some(decoded(database, "database")?);
         }
         for option in query.split('&').filter(|option| !option.is_empty()) {
             let (name, value) = option.split_once('=').unwrap_or((option, ""));
@@ -58,17 +46,10 @@ impl Location {
             }
         }
         // On a socket of this machine there is nothing to encrypt; libpq ignores the mode there, too.
-        if location.options.get_host().starts_with('/') {
-            location.change(|options| options.ssl_mode(PgSslMode::Disable));
+        if location.options.socket().is_some() {
+            location.options.ssl_mode = SslMode::Disable;
         }
-        // sqlx forgets none of its own, so that statements it still keeps are never more than ours.
-        let capacity = location.statements;
-        location.change(|options| options.statement_cache_capacity(capacity));
         Ok(location)
-    }
-
-    fn change(&mut self, change: impl FnOnce(PgConnectOptions) -> PgConnectOptions) {
-        self.options = change(self.options.clone());
     }
 
     fn authority(&mut self, authority: &str) -> Result<(), Error> {
@@ -81,10 +62,9 @@ impl Location {
                 Some((name, password)) => (name, Some(decoded(password, "password")?)),
                 None => (user, None),
             };
-            let name = decoded(name, "user")?;
-            self.change(|options| options.username(&name));
-            if let Some(password) = password {
-                self.change(|options| options.password(&password));
+            self.options.user = decoded(name, "user")?;
+            if password.is_some() {
+                self.options.password = password;
             }
         }
         if address.contains(',') {
@@ -92,8 +72,7 @@ impl Location {
         }
         let (host, port) = split_port(address);
         if !host.is_empty() {
-            let host = decoded(host, "host")?;
-            self.change(|options| options.host(&host));
+            self.options.host = decoded(host, "host")?;
         }
         match port {
             Some(port) => self.port(port),
@@ -102,35 +81,32 @@ impl Location {
     }
 
     fn port(&mut self, port: &str) -> Result<(), Error> {
-        let port = port
+        self.options.port = port
             .parse()
             .map_err(|_| unusable("its port is not a number from 0 to 65535"))?;
-        self.change(|options| options.port(port));
         Ok(())
     }
 
     /// Takes an option over, unless it is not known.
     fn option(&mut self, name: &str, value: &str) -> Result<bool, Error> {
+        let options = &mut self.options;
         match name {
-            "host" => self.change(|options| options.host(value)),
+            "host" => options.host = value.to_owned(),
             "hostaddr" => {
                 let address: IpAddr = value
                     .parse()
                     .map_err(|_| unusable("its hostaddr is not an IP address"))?;
-                self.change(|options| options.host(&address.to_string()));
+                options.host = address.to_string();
             }
             "port" => self.port(value)?,
-            "user" => self.change(|options| options.username(value)),
-            "password" => self.change(|options| options.password(value)),
-            "dbname" => self.change(|options| options.database(value)),
-            "application_name" => self.change(|options| options.application_name(value)),
-            "sslmode" => {
-                let mode = ssl_mode(value)?;
-                self.change(|options| options.ssl_mode(mode));
-            }
-            "sslrootcert" => self.change(|options| options.ssl_root_cert(value)),
-            "sslcert" => self.change(|options| options.ssl_client_cert(value)),
-            "sslkey" => self.change(|options| options.ssl_client_key(value)),
+            "user" => options.user = value.to_owned(),
+            "password" => options.password = Some(value.to_owned()),
+            "dbname" => options.database = Some(value.to_owned()),
+            "application_name" => options.application_name = Some(value.to_owned()),
+            "sslmode" => options.ssl_mode = ssl_mode(value)?,
+            "sslrootcert" => options.ssl_root_cert = Some(value.to_owned()),
+            "sslcert" => options.ssl_client_cert = Some(value.to_owned()),
+            "sslkey" => options.ssl_client_key = Some(value.to_owned()),
             "connect_timeout" => {
                 let seconds = value
                     .parse()
@@ -142,19 +118,11 @@ impl Location {
             "statement_timeout"
             | "lock_timeout"
             | "idle_in_transaction_session_timeout"
-            | "search_path" => self.change(|options| options.options([(name, value)])),
+            | "search_path" => options.set(name, value),
             "options" => self.server_options(value)?,
-            "prepared_statements" => {
-                if !is_true(name, value)? {
-                    self.statements = 0;
-                }
-            }
-            "pgbouncer" => {
-                if is_true(name, value)? {
-                    self.statements = 0;
-                    self.is_pooled = true;
-                }
-            }
+            "prepared_statements" if is_true(name, value)? => {}
+            "pgbouncer" if !is_true(name, value)? => {}
+            "prepared_statements" | "pgbouncer" => self.statements = 0,
             "client_encoding" | "encoding" if is_utf8(value) => {}
             "client_encoding" | "encoding" => {
                 return Err(unusable(
@@ -185,15 +153,14 @@ impl Location {
             let (name, value) = setting
                 .split_once('=')
                 .ok_or_else(|| unusable("its options are not of the form -c name=value"))?;
-            self.change(|options| options.options([(name, value)]));
+            self.options.set(name, value);
         }
         Ok(())
     }
 
     /// `PostgreSQL at 127.0.0.1:5432`
     pub(super) fn describe(&self) -> String {
-        let host = self.options.get_host();
-        let port = self.options.get_port();
+        let Options { host, port, .. } = &self.options;
         if host.starts_with('/') {
             format!("PostgreSQL at {host}/.s.PGSQL.{port}")
         } else if host.contains(':') {
@@ -221,19 +188,11 @@ fn split_port(address: &str) -> (&str, Option<&str>) {
     }
 }
 
-fn ssl_mode(value: &str) -> Result<PgSslMode, Error> {
-    Ok(match value {
-        "disable" => PgSslMode::Disable,
-        "allow" => PgSslMode::Allow,
-        "prefer" => PgSslMode::Prefer,
-        "require" => PgSslMode::Require,
-        "verify-ca" => PgSslMode::VerifyCa,
-        "verify-full" => PgSslMode::VerifyFull,
-        _ => {
-            return Err(unusable(
-                "its sslmode is none of disable, allow, prefer, require, verify-ca and verify-full",
-            ));
-        }
+fn ssl_mode(value: &str) -> Result<SslMode, Error> {
+    SslMode::named(value).ok_or_else(|| {
+        unusable(
+            "its sslmode is none of disable, allow, prefer, require, verify-ca and verify-full",
+        )
     })
 }
 

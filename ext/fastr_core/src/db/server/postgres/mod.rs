@@ -1,37 +1,43 @@
-//! PostgreSQL over sqlx's connections: the protocol is sqlx's, everything about types, statements and failures is ours.
+//! PostgreSQL, spoken by ourselves: a session that reads once and writes once per statement, knows what the server says
+//! about transactions, and stops what runs by the server's own means.
 //!
-//! Follow a statement through [`session`] (prepare, send, collect), [`plan`] (what is known about it), [`encode`] and
-//! [`decode`] (values), and [`error`]. [`location`] reads the URL, [`side`] stops what runs, [`stream`] uses a cursor,
-//! [`listen`] subscribes. Behind a pooler that shares connections
-//! [`simple`] takes the place of all that prepares. sqlx's pool and its conversions of values are not used: the first costs two round trips a
-//! query, the second guess types by the class of a value, round decimals and panic at infinite times.
+//! Follow a statement through [`session`] (prepare, send, collect), [`plan`] (what is known about it), [`types`] and
+//! [`oid`] (what its values are), [`encode`] and [`decode`] (their bytes), [`answer`] (the server's messages) and
+//! [`error`]. [`wire`] is the protocol itself. [`location`] and [`options`] say where the server is, [`keys`] remembers
+//! how sessions are stopped, [`stream`] takes rows in batches, [`listen`] subscribes. Behind a pooler that shares
+//! connections [`unprepared`] takes the place of all that prepares.
 
+mod answer;
 mod collect;
-mod connect;
 mod decode;
 mod encode;
 mod error;
+mod keys;
 mod listen;
 mod location;
 mod oid;
-mod placeholders;
+mod options;
+mod pipeline;
 mod plan;
 mod progress;
 mod session;
-mod side;
-mod simple;
 mod stream;
 #[cfg(test)]
 mod tests;
 mod transaction;
+mod types;
+mod unprepared;
+mod wire;
 
 use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
+use self::keys::{Key, Keys};
 use self::location::Location;
+use self::options::Options;
 use self::session::PostgresSession;
-use self::side::Side;
+use self::wire::{Fault, Interrupt};
 use super::driver::{Driver, SessionKey};
 
 use crate::db::feed::Feed;
@@ -44,29 +50,33 @@ use crate::error::{DatabaseError, DatabaseErrorKind, Error};
 #[derive(Debug)]
 pub(crate) struct Postgres {
     location: Location,
-    side: Arc<Side>,
+    /// Those of the location, shared with every session.
+    options: Arc<Options>,
+    keys: Arc<Keys>,
 }
 
 impl Postgres {
     /// Understands the URL; does no I/O.
     pub(crate) fn new(url: &str, options: &DatabaseOptions) -> Result<Self, Error> {
         let location = Location::parse(url, options)?;
-        let side = Arc::new(Side::new(location.options.clone()));
-        Ok(Self { location, side })
+        let options = Arc::new(location.options.clone());
+        let keys = Arc::default();
+        Ok(Self {
+            location,
+            options,
+            keys,
+        })
     }
 
-    async fn open(&self) -> Result<PostgresSession, sqlx::Error> {
-        let (mut connection, _) = connect::open(&self.location.options).await?;
-        let key = if self.location.is_pooled {
-            connect::NOBODY
-        } else {
-            connect::backend(&mut connection).await?
-        };
+    async fn open(&self) -> Result<PostgresSession, Fault> {
+        let (wire, secret) = wire::open(&self.options).await?;
+        let key = Key::new(&self.keys, secret);
+        let options = Arc::clone(&self.options);
         Ok(PostgresSession::new(
-            connection,
+            wire,
             key,
+            options,
             self.location.statements,
-            Arc::clone(&self.side),
         ))
     }
 }
@@ -90,14 +100,16 @@ impl Driver for Postgres {
     }
 
     async fn stop(&self, key: SessionKey) -> Result<(), DatabaseError> {
-        if key == connect::NOBODY {
-            return Err(DatabaseError::new(
-                DatabaseErrorKind::Connection,
-                "behind a pooler a statement cannot be stopped; give it a limit by statement_timeout",
-            ));
+        // A session that is gone runs nothing.
+        let Some(secret) = self.keys.find(key) else {
+            return Ok(());
+        };
+        match wire::cancel(&self.options, secret).await {
+            Interrupt::Delivered => Ok(()),
+            Interrupt::Unsent(fault) => Err(error::of_connecting(fault, &self.describe())),
+            // Until it is known the statement is not to be followed by another: whoever waits gives up first.
+            Interrupt::Unknown => std::future::pending().await,
         }
-        let stopped = self.side.stop(key).await;
-        stopped.map_err(|error| error::of_connecting(error, &self.describe()))
     }
 
     fn begin(&self, options: &BeginOptions) -> Result<Vec<String>, Error> {

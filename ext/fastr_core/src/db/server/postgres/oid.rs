@@ -1,11 +1,9 @@
 //! PostgreSQL's types by their numbers, as far as their binary form is understood. It owns which type is read and
-//! written in which way; how is the business of [`decode`](super::decode) and [`encode`](super::encode). A type that
-//! is not listed here is read as raw bytes and refused as a parameter.
+//! written in which way; how is the business of [`decode`](super::decode) and [`encode`](super::encode). Types with
+//! numbers that differ from one database to the next are looked up by [`types`](super::types); what is understood by
+//! neither is read as raw bytes and refused as a parameter.
 
 use std::sync::Arc;
-
-use sqlx::TypeInfo;
-use sqlx::postgres::{PgTypeInfo, PgTypeKind};
 
 use crate::db::rows::Kind;
 
@@ -67,25 +65,45 @@ pub(super) enum Form {
 }
 
 impl Type {
-    /// What sqlx found out about a column or a parameter.
-    pub(super) fn resolve(info: &PgTypeInfo) -> Self {
-        let oid = info.oid().map_or(0, |oid| oid.0);
-        let name = info.name();
-        let form = by_oid(oid).unwrap_or_else(|| match kind(info) {
-            None => Form::Raw,
-            Some(kind) => of_kind(name, kind),
-        });
-        let name = name.to_ascii_lowercase().into();
+    /// One that every PostgreSQL has under this number.
+    pub(super) fn standard(oid: u32) -> Option<Self> {
+        let of = |name: &str, form: Form| {
+            let name = name.into();
+            Self { oid, name, form }
+        };
+        if let Some((_, name, form, _)) = PLAIN.iter().find(|plain| plain.0 == oid) {
+            return Some(of(name, form.clone()));
+        }
+        if let Some((element, name, form, _)) = PLAIN.iter().find(|plain| plain.3 == oid && oid > 0)
+        {
+            let element = Type {
+                oid: *element,
+                name: (*name).into(),
+                form: form.clone(),
+            };
+            return Some(of(&format!("{name}[]"), of_array(element)));
+        }
+        let (_, name, part, is_range) = NESTED.iter().find(|nested| nested.0 == oid)?;
+        let part = Self::standard(*part)?;
+        let form = if *is_range {
+            of_range(part)
+        } else {
+            of_array(part)
+        };
+        Some(of(name, form))
+    }
+
+    /// One that nobody knows more about.
+    pub(super) fn unknown(oid: u32, form: Form) -> Self {
+        let name = format!("number {oid}").into();
         Self { oid, name, form }
     }
 
-    /// The same for an answer that came as text, about whose types sqlx asks nobody.
-    pub(super) fn resolve_for_text(info: &PgTypeInfo) -> Self {
-        let mut of = Self::resolve(info);
-        if of.form == Form::Raw {
-            of.form = Form::Text;
-        }
-        of
+    #[cfg(test)]
+    pub(super) fn built_in(oid: u32, name: &str) -> Self {
+        let of = Self::standard(oid).unwrap_or_else(|| Self::unknown(oid, Form::Raw));
+        let name = name.into();
+        Self { name, ..of }
     }
 
     /// What its values mean to Ruby and JSON.
@@ -116,40 +134,17 @@ impl Type {
             Form::Raw => Kind::Raw(self.oid),
         }
     }
-
-    /// A type of the server's own, for what needs no look-up.
-    #[cfg(test)]
-    pub(super) fn built_in(oid: u32, name: &str) -> Self {
-        let form = by_oid(oid).unwrap_or(Form::Raw);
-        let name = name.into();
-        Self { oid, name, form }
-    }
-}
-
-/// What kind of type it is; none if sqlx could not find out, of which it must not be asked more.
-fn kind(info: &PgTypeInfo) -> Option<&PgTypeKind> {
-    (info.name() != "?").then(|| info.kind())
-}
-
-fn of_kind(name: &str, kind: &PgTypeKind) -> Form {
-    match kind {
-        PgTypeKind::Domain(base) => Type::resolve(base).form,
-        PgTypeKind::Enum(_) => Form::Text,
-        PgTypeKind::Array(element) => of_array(Type::resolve(element)),
-        PgTypeKind::Range(bound) => of_range(Type::resolve(bound)),
-        _ => by_name(name).unwrap_or(Form::Raw),
-    }
 }
 
 /// An array is as readable as its elements are.
-fn of_array(element: Type) -> Form {
+pub(super) fn of_array(element: Type) -> Form {
     match element.form {
         Form::Raw | Form::Void => Form::Raw,
         _ => Form::Array(element.into()),
     }
 }
 
-fn of_range(bound: Type) -> Form {
+pub(super) fn of_range(bound: Type) -> Form {
     match bound.form {
         Form::Raw | Form::Void => Form::Raw,
         _ => Form::Range(bound.into()),
@@ -181,53 +176,100 @@ fn lasting(kind: Kind) -> &'static Kind {
     }
 }
 
-fn by_oid(oid: u32) -> Option<Form> {
-    Some(match oid {
-        16 => Form::Bool,
-        21 => Form::Int2,
-        23 => Form::Int4,
-        20 => Form::Int8,
-        // oid, xid, cid and the reg… types, which are numbers in binary form.
-        26 | 28 | 29 | 24 | 2202..=2206 | 3734 | 3769 | 4089 | 4096 | 4191 => Form::Oid,
-        5069 => Form::Unsigned8,
-        700 => Form::Float4,
-        701 => Form::Float8,
-        1700 => Form::Numeric,
-        790 => Form::Money,
-        // text, varchar, bpchar, name, unknown, xml, cstring, refcursor
-        25 | 1043 | 1042 | 19 | 705 | 142 | 2275 | 1790 => Form::Text,
-        18 => Form::Char,
-        4072 => Form::VersionedText,
-        17 => Form::Bytea,
-        2950 => Form::Uuid,
-        114 => Form::Json,
-        3802 => Form::Jsonb,
-        1082 => Form::Date,
-        1083 => Form::Time,
-        1266 => Form::TimeTz,
-        1114 => Form::Timestamp,
-        1184 => Form::TimestampTz,
-        1186 => Form::Interval,
-        869 => Form::Inet,
-        650 => Form::Cidr,
-        829 | 774 => Form::MacAddr,
-        1560 | 1562 => Form::Bit,
-        3220 => Form::Lsn,
-        2278 => Form::Void,
-        // int2vector and oidvector have the form of arrays.
-        22 => vector(21, "int2", Form::Int2),
-        30 => vector(26, "oid", Form::Oid),
-        _ => return None,
-    })
-}
+/// The types of every PostgreSQL that are made of no others: number, name, form, number of the array of them (or 0).
+const PLAIN: [(u32, &str, Form, u32); 66] = [
+    (16, "bool", Form::Bool, 1000),
+    (17, "bytea", Form::Bytea, 1001),
+    (18, "\"char\"", Form::Char, 1002),
+    (19, "name", Form::Text, 1003),
+    (20, "int8", Form::Int8, 1016),
+    (21, "int2", Form::Int2, 1005),
+    (23, "int4", Form::Int4, 1007),
+    // The reg… types, xid and cid are numbers in binary form, as oid is.
+    (24, "regproc", Form::Oid, 1008),
+    (25, "text", Form::Text, 1009),
+    (26, "oid", Form::Oid, 1028),
+    (27, "tid", Form::Raw, 1010),
+    (28, "xid", Form::Oid, 1011),
+    (29, "cid", Form::Oid, 1012),
+    (114, "json", Form::Json, 199),
+    (142, "xml", Form::Text, 143),
+    (600, "point", Form::Raw, 1017),
+    (601, "lseg", Form::Raw, 1018),
+    (602, "path", Form::Raw, 1019),
+    (603, "box", Form::Raw, 1020),
+    (604, "polygon", Form::Raw, 1027),
+    (628, "line", Form::Raw, 629),
+    (650, "cidr", Form::Cidr, 651),
+    (700, "float4", Form::Float4, 1021),
+    (701, "float8", Form::Float8, 1022),
+    (705, "unknown", Form::Text, 0),
+    (718, "circle", Form::Raw, 719),
+    (774, "macaddr8", Form::MacAddr, 775),
+    (790, "money", Form::Money, 791),
+    (829, "macaddr", Form::MacAddr, 1040),
+    (869, "inet", Form::Inet, 1041),
+    (1033, "aclitem", Form::Raw, 1034),
+    (1042, "bpchar", Form::Text, 1014),
+    (1043, "varchar", Form::Text, 1015),
+    (1082, "date", Form::Date, 1182),
+    (1083, "time", Form::Time, 1183),
+    (1114, "timestamp", Form::Timestamp, 1115),
+    (1184, "timestamptz", Form::TimestampTz, 1185),
+    (1186, "interval", Form::Interval, 1187),
+    (1266, "timetz", Form::TimeTz, 1270),
+    (1560, "bit", Form::Bit, 1561),
+    (1562, "varbit", Form::Bit, 1563),
+    (1700, "numeric", Form::Numeric, 1231),
+    (1790, "refcursor", Form::Text, 2201),
+    (2202, "regprocedure", Form::Oid, 2207),
+    (2203, "regoper", Form::Oid, 2208),
+    (2204, "regoperator", Form::Oid, 2209),
+    (2205, "regclass", Form::Oid, 2210),
+    (2206, "regtype", Form::Oid, 2211),
+    (2249, "record", Form::Raw, 2287),
+    (2275, "cstring", Form::Text, 1263),
+    (2278, "void", Form::Void, 0),
+    (2950, "uuid", Form::Uuid, 2951),
+    (2970, "txid_snapshot", Form::Raw, 2949),
+    (3220, "pg_lsn", Form::Lsn, 3221),
+    (3614, "tsvector", Form::Raw, 3643),
+    (3615, "tsquery", Form::Raw, 3645),
+    (3642, "gtsvector", Form::Raw, 3644),
+    (3734, "regconfig", Form::Oid, 3735),
+    (3769, "regdictionary", Form::Oid, 3770),
+    (3802, "jsonb", Form::Jsonb, 3807),
+    (4072, "jsonpath", Form::VersionedText, 4073),
+    (4089, "regnamespace", Form::Oid, 4090),
+    (4096, "regrole", Form::Oid, 4097),
+    (4191, "regcollation", Form::Oid, 4192),
+    (5038, "pg_snapshot", Form::Raw, 5039),
+    (5069, "xid8", Form::Unsigned8, 271),
+];
 
-fn vector(oid: u32, name: &str, form: Form) -> Form {
-    let name = name.into();
-    Form::Array(Arc::new(Type { oid, name, form }))
-}
+/// Those that are made of one other: number, name, number of the other, whether they are ranges of it or have the form
+/// of arrays.
+const NESTED: [(u32, &str, u32, bool); 16] = [
+    (22, "int2vector", 21, false),
+    (30, "oidvector", 26, false),
+    (1006, "int2vector[]", 22, false),
+    (1013, "oidvector[]", 30, false),
+    (3904, "int4range", 23, true),
+    (3906, "numrange", 1700, true),
+    (3908, "tsrange", 1114, true),
+    (3910, "tstzrange", 1184, true),
+    (3912, "daterange", 1082, true),
+    (3926, "int8range", 20, true),
+    (3905, "int4range[]", 3904, false),
+    (3907, "numrange[]", 3906, false),
+    (3909, "tsrange[]", 3908, false),
+    (3911, "tstzrange[]", 3910, false),
+    (3913, "daterange[]", 3912, false),
+    (3927, "int8range[]", 3926, false),
+];
 
-/// Types of extensions, which have another number in every database. Their name may come with a schema.
-fn by_name(name: &str) -> Option<Form> {
+/// The form of types of extensions, which have another number in every database. Their name may come with a schema.
+pub(super) fn of_extension(name: &str) -> Option<Form> {
     let bare = name.rsplit('.').next().unwrap_or(name);
     match bare.trim_matches('"') {
         "citext" => Some(Form::Text),

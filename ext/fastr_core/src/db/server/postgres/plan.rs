@@ -1,22 +1,25 @@
-//! What a connection knows about the statements it has prepared: the types of the placeholders, the columns and how
-//! they are read. It is kept by the text of the statement, beside sqlx's own cache and as large as that.
+//! What a connection knows about the statements it has prepared: their names, the types of the placeholders, the columns
+//! and how they are read. It is kept by the text of the statement.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use sqlx::postgres::{PgColumn, PgStatement, PgTypeInfo};
-use sqlx::{Column as _, Either, Statement as _};
-
 use super::oid::Type;
+use super::transaction;
+use super::wire::{Fault, Parser};
 use crate::db::rows::Column;
 use crate::db::statement::{Statement, classify};
 
 /// A statement that was prepared.
 #[derive(Debug)]
 pub(super) struct Plan {
+    /// What the server calls it.
+    pub(super) name: String,
     pub(super) sql: Arc<str>,
     /// What it seems to do.
     pub(super) statement: Statement,
+    /// Whether a server that shuts down in the middle of it leaves nothing of it behind.
+    pub(super) is_atomic: bool,
     pub(super) parameters: Vec<Type>,
     pub(super) result: Shape,
 }
@@ -29,45 +32,68 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    pub(super) fn of(columns: &[PgColumn]) -> Self {
-        let types: Arc<[Type]> = columns
-            .iter()
-            .map(|column| Type::resolve(column.type_info()))
-            .collect();
-        let columns = columns
-            .iter()
-            .zip(types.iter())
-            .map(|(column, of)| Column {
-                name: column.name().to_owned(),
+    pub(super) fn of(names: Vec<String>, types: Vec<Type>) -> Self {
+        let columns = names
+            .into_iter()
+            .zip(&types)
+            .map(|(name, of)| Column {
+                name,
                 kind: of.kind(),
             })
             .collect();
+        let types = types.into();
         Self { columns, types }
-    }
-
-    /// Whether rows with these columns are read this way. They are, unless the statement was prepared anew without our
-    /// knowing, after a change of the schema.
-    pub(super) fn fits(&self, columns: &[PgColumn]) -> bool {
-        self.types.len() == columns.len()
-            && self.types.iter().zip(columns).all(|(known, column)| {
-                let oid = column.type_info().oid().map_or(0, |oid| oid.0);
-                known.oid == oid
-            })
     }
 }
 
 impl Plan {
-    pub(super) fn of(sql: Arc<str>, prepared: &PgStatement) -> Self {
-        let infos: &[PgTypeInfo] = match prepared.parameters() {
-            Some(Either::Left(infos)) => infos,
-            _ => &[],
-        };
+    pub(super) fn of(name: String, sql: &str, parameters: Vec<Type>, result: Shape) -> Self {
+        let statement = classify(sql);
         Self {
-            statement: classify(&sql),
-            sql,
-            parameters: infos.iter().map(Type::resolve).collect(),
-            result: Shape::of(prepared.columns()),
+            name,
+            sql: sql.into(),
+            statement,
+            is_atomic: transaction::is_atomic(statement, sql),
+            parameters,
+            result,
         }
+    }
+}
+
+/// What the server says about a statement before it runs: numbers of types only.
+#[derive(Debug, Default)]
+pub(super) struct Description {
+    pub(super) parameters: Vec<u32>,
+    pub(super) names: Vec<String>,
+    pub(super) columns: Vec<u32>,
+}
+
+impl Description {
+    /// Takes a message that describes something; all others it leaves alone.
+    pub(super) fn take(&mut self, tag: u8, body: &[u8]) -> Result<(), Fault> {
+        match tag {
+            b't' => {
+                let mut parser = Parser::new(body, "the description of placeholders");
+                let count = parser.u16()?;
+                self.parameters = (0..count).map(|_| parser.u32()).collect::<Result<_, _>>()?;
+            }
+            b'T' => {
+                let mut parser = Parser::new(body, "the description of columns");
+                let count = parser.u16()?;
+                self.names.clear();
+                self.columns.clear();
+                for _ in 0..count {
+                    self.names.push(parser.text()?.to_owned());
+                    // The table and the column in it.
+                    parser.take(6)?;
+                    self.columns.push(parser.u32()?);
+                    // The length and modifier of the type, and the form of the values.
+                    parser.take(8)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
     }
 }
 
@@ -77,6 +103,7 @@ pub(super) struct Plans {
     known: HashMap<Arc<str>, Known>,
     capacity: usize,
     clock: u64,
+    names: u64,
 }
 
 #[derive(Debug)]
@@ -91,12 +118,19 @@ impl Plans {
             known: HashMap::new(),
             capacity,
             clock: 0,
+            names: 0,
         }
     }
 
     /// Whether there are any at all: a connection that is shared keeps no statements.
     pub(super) fn are_kept(&self) -> bool {
         self.capacity > 0
+    }
+
+    /// A name that no statement of this connection has had.
+    pub(super) fn new_name(&mut self) -> String {
+        self.names += 1;
+        format!("fastr{}", self.names)
     }
 
     pub(super) fn get(&mut self, sql: &str) -> Option<Arc<Plan>> {
@@ -106,24 +140,26 @@ impl Plans {
         Some(Arc::clone(&known.plan))
     }
 
-    pub(super) fn insert(&mut self, plan: Arc<Plan>) {
-        if self.known.len() >= self.capacity {
-            self.evict();
-        }
+    /// Keeps a plan. The one that made room for it is to be forgotten by the server, too.
+    pub(super) fn insert(&mut self, plan: Arc<Plan>) -> Option<Arc<Plan>> {
+        let evicted = (self.known.len() >= self.capacity)
+            .then(|| self.evict())
+            .flatten();
         let used = self.clock;
         self.known
             .insert(Arc::clone(&plan.sql), Known { plan, used });
+        evicted
     }
 
-    pub(super) fn clear(&mut self) {
-        self.known.clear();
+    /// Forgets all, and gives them back.
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = Arc<Plan>> {
+        self.known.drain().map(|(_, known)| known.plan)
     }
 
-    fn evict(&mut self) {
+    fn evict(&mut self) -> Option<Arc<Plan>> {
         let oldest = self.known.iter().min_by_key(|(_, known)| known.used);
-        if let Some(sql) = oldest.map(|(sql, _)| Arc::clone(sql)) {
-            self.known.remove(&sql);
-        }
+        let sql = oldest.map(|(sql, _)| Arc::clone(sql))?;
+        self.known.remove(&sql).map(|known| known.plan)
     }
 }
 
@@ -132,23 +168,21 @@ mod tests {
     use super::*;
 
     fn plan(sql: &str) -> Arc<Plan> {
-        Arc::new(Plan {
-            sql: sql.into(),
-            statement: Statement::Read,
-            parameters: Vec::new(),
-            result: Shape::of(&[]),
-        })
+        let result = Shape::of(Vec::new(), Vec::new());
+        Arc::new(Plan::of(sql.to_uppercase(), sql, Vec::new(), result))
     }
 
     #[test]
     fn the_least_recently_used_plan_goes_first() {
         let mut plans = Plans::new(2);
-        plans.insert(plan("a"));
+        assert!(plans.insert(plan("a")).is_none());
         plans.get("b");
-        plans.insert(plan("b"));
+        assert!(plans.insert(plan("b")).is_none());
         assert!(plans.get("a").is_some());
-        plans.insert(plan("c"));
+        let evicted = plans.insert(plan("c"));
+        assert_eq!(evicted.map(|plan| plan.name.clone()), Some("B".into()));
         assert!(plans.get("b").is_none());
         assert!(plans.get("a").is_some() && plans.get("c").is_some());
+        assert_eq!(plans.drain().count(), 2);
     }
 }

@@ -2,12 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use sqlx::postgres::PgRow;
-
+use super::answer::Ending;
 use super::collect::Collected;
 use super::error::{self, Reached};
-use super::plan::Plan;
-use super::transaction;
+use super::wire::{Frame, affected};
 use crate::db::query::Query;
 use crate::db::rows::Written;
 use crate::db::server::driver::Failure;
@@ -17,11 +15,11 @@ use crate::event::Outcome;
 
 /// What a statement says about itself while it runs.
 pub(super) struct Progress<'a> {
-    plan: &'a Plan,
+    sql: &'a str,
+    before: Reached,
     limit: Option<usize>,
     rows: usize,
     written: Option<u64>,
-    is_cut: bool,
     timings: Option<Clock<'a>>,
 }
 
@@ -33,15 +31,15 @@ struct Clock<'a> {
 }
 
 impl<'a> Progress<'a> {
-    pub(super) fn new(plan: &'a Plan, query: &'a Query) -> Self {
+    /// It is about to be sent. `is_atomic` says whether a server that shuts down leaves nothing of it behind.
+    pub(super) fn new(statement: Statement, is_atomic: bool, query: &'a Query) -> Self {
+        let is_read = statement == Statement::Read;
         Self {
-            plan,
-            limit: query
-                .row_limit
-                .filter(|_| plan.statement == Statement::Read),
+            sql: &query.sql,
+            before: Reached::Execution { is_read, is_atomic },
+            limit: query.row_limit.filter(|_| is_read),
             rows: 0,
             written: None,
-            is_cut: false,
             timings: query.timings.as_deref().map(|timings| Clock {
                 timings,
                 started: Instant::now(),
@@ -50,48 +48,48 @@ impl<'a> Progress<'a> {
         }
     }
 
-    pub(super) fn row(&mut self, collected: &mut Collected, row: &PgRow) -> Result<(), Failure> {
+    /// Takes a message of the answer.
+    pub(super) fn take(
+        &mut self,
+        collected: &mut Collected,
+        frame: Frame<'_>,
+    ) -> Result<(), Ending> {
+        match frame.tag {
+            b'D' => self.row(collected, frame.body),
+            b'C' => {
+                self.written = Some(self.written.unwrap_or(0) + affected(frame.body));
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn row(&mut self, collected: &mut Collected, body: &[u8]) -> Result<(), Ending> {
         let since = self.timings.as_ref().map(|_| Instant::now());
         self.rows += 1;
         if let Some(limit) = self.limit.filter(|&limit| self.rows > limit) {
-            self.is_cut = true;
-            return Err(error::refused(error::too_many_rows(limit), &self.plan.sql));
+            let sentence = error::too_many_rows(limit);
+            return Err(Ending::Refused(DatabaseErrorKind::Query, sentence));
         }
-        let taken = collected.row(row);
+        let taken = collected.row(body);
         if let (Some(clock), Some(since)) = (&mut self.timings, since) {
             clock.decode += since.elapsed();
         }
-        taken.map_err(|sentence| {
-            self.is_cut = true;
-            error::about(DatabaseErrorKind::Decode, sentence, &self.plan.sql)
-        })
+        taken
     }
 
-    pub(super) fn complete(&mut self, affected: u64) {
-        self.written = Some(self.written.unwrap_or(0) + affected);
-    }
-
-    /// Whether rows are still on their way.
-    pub(super) fn is_unfinished(&self) -> bool {
-        self.is_cut && self.written.is_none()
-    }
-
+    /// How far it has come.
     pub(super) fn reached(&self) -> Reached {
         if self.rows > 0 || self.written.is_some() {
-            return Reached::Answer;
-        }
-        Reached::Execution {
-            is_read: self.plan.statement == Statement::Read,
-            is_atomic: transaction::is_atomic(self.plan.statement, &self.plan.sql),
+            Reached::Answer
+        } else {
+            self.before
         }
     }
 
     pub(super) fn outcome(self, collected: Collected) -> Result<Outcome, Failure> {
         let Some(rows_affected) = self.written else {
-            return Err(error::refused(
-                "there is no statement in it",
-                &self.plan.sql,
-            ));
+            return Err(error::refused("there is no statement in it", self.sql));
         };
         let since = self.timings.as_ref().map(|_| Instant::now());
         let outcome = collected.outcome(Written {

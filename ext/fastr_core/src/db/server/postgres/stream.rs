@@ -1,23 +1,21 @@
-//! A long result in batches: a cursor inside a transaction, so that the server makes no more rows than are taken.
+//! A long result in batches: a portal inside a transaction, of which the server makes no more rows than are taken.
 
 use std::sync::Arc;
 
-use futures_util::TryStreamExt;
-use sqlx::postgres::PgArguments;
-use sqlx::{Either, Executor, Row};
-
+use super::answer::Protocol;
+use super::collect::Collected;
 use super::error::{self, Reached};
-use super::plan::Shape;
-use super::session::{PostgresSession, refuse, trusted};
-use super::{encode, simple};
+use super::plan::Plan;
+use super::session::{PostgresSession, refuse};
+use super::wire::{Frame, messages};
+use super::{encode, unprepared};
 use crate::db::feed::Feed;
-use crate::db::query::Query;
+use crate::db::query::{Query, Shape};
 use crate::db::rows::Rows;
-use crate::db::server::driver::{Failure, Fate};
-use crate::error::DatabaseErrorKind;
+use crate::db::server::driver::{Failure, Fate, Session};
 
-/// The name of the cursor; a connection streams one result at a time.
-const CURSOR: &str = "fastr_stream";
+/// The name of the portal; a connection streams one result at a time.
+const PORTAL: &str = "fastr_stream";
 
 /// Runs it to the end, or until nobody wants more.
 pub(super) async fn run(
@@ -26,102 +24,110 @@ pub(super) async fn run(
     batch: usize,
     feed: &Feed<Arc<Rows>>,
 ) -> Result<(), Failure> {
-    refuse(&query.sql)?;
-    let is_ours = query.transaction.is_none() && !session.was_in_transaction();
+    let is_ours = query.transaction.is_none() && !session.is_in_transaction();
     if is_ours {
-        session.command("BEGIN").await?;
+        session.command("BEGIN", Reached::Preparation).await?;
     }
-    let ended = through_cursor(session, query, batch, feed).await;
+    let ended = through_portal(session, query, batch, feed).await;
+    if matches!(&ended, Err(failure) if failure.fate != Fate::Usable) {
+        return ended;
+    }
     match (&ended, is_ours) {
-        (Ok(()), true) => session.command("COMMIT").await?,
-        (Err(failure), true) if failure.fate == Fate::Usable => session.command("ROLLBACK").await?,
+        (Ok(()), true) => session.command("COMMIT", Reached::Answer).await?,
+        (Err(_), true) => session.command("ROLLBACK", Reached::Answer).await?,
         _ => {}
     }
     ended
 }
 
-async fn through_cursor(
+async fn through_portal(
     session: &mut PostgresSession,
     query: &Query,
     batch: usize,
     feed: &Feed<Arc<Rows>>,
 ) -> Result<(), Failure> {
-    declare(session, query).await?;
-    let fetch: Arc<str> = format!("FETCH FORWARD {batch} FROM {CURSOR}").into();
-    let mut shape = None;
-    while !feed.is_closed() {
-        let (rows, count) = next(session, &fetch, &mut shape, query).await?;
-        if let Some(rows) = rows
-            && feed.push(Arc::new(rows)).await.is_err()
-        {
-            break;
-        }
-        if count < batch {
-            break;
-        }
-    }
-    session.command("CLOSE fastr_stream").await
-}
-
-/// Opens the cursor, with the values of the statement.
-async fn declare(session: &mut PostgresSession, query: &Query) -> Result<(), Failure> {
-    let sql = format!("DECLARE {CURSOR} NO SCROLL CURSOR FOR {}", query.sql);
-    let declared = if session.prepares() {
-        let sql: Arc<str> = sql.into();
-        let types = session.parameters(&sql).await?;
-        let arguments = encode::arguments(&query.binds, &types)
-            .map_err(|sentence| error::refused(sentence, &query.sql))?;
-        let statement = sqlx::query_with(trusted(&sql), arguments);
-        session.connection.execute(statement).await
-    } else {
-        let (sql, _) = simple::with_values(&sql, &query.binds)?;
-        let statement = sqlx::raw_sql(trusted(&sql.into()));
-        session.connection.execute(statement).await
-    };
-    match declared {
-        Ok(_) => Ok(()),
-        Err(error) => Err(session.failed(error, &query.sql).await),
-    }
-}
-
-/// One batch, and how many rows it has. The statement is not kept: the next cursor has other columns.
-async fn next(
-    session: &mut PostgresSession,
-    fetch: &Arc<str>,
-    shape: &mut Option<Shape>,
-    query: &Query,
-) -> Result<(Option<Rows>, usize), Failure> {
-    let statement = sqlx::query_with(trusted(fetch), PgArguments::default()).persistent(false);
-    let mut answers = session.connection.fetch_many(statement);
-    let mut values = Vec::new();
-    let mut count = 0;
+    let count = u32::try_from(batch).unwrap_or(u32::MAX >> 1);
+    let mut source = Source::open(session, query, count).await?;
     let ended = loop {
-        match answers.try_next().await {
-            Ok(Some(Either::Right(row))) => {
-                count += 1;
-                let shape = shape.get_or_insert_with(|| Shape::of(row.columns()));
-                if let Err(sentence) = shape.read(&row, &mut values) {
-                    break Err(error::about(
-                        DatabaseErrorKind::Decode,
-                        sentence,
-                        &query.sql,
-                    ));
-                }
-            }
-            Ok(Some(Either::Left(_))) => {}
-            Ok(None) => break Ok(()),
-            Err(error) => break Err(error::of_statement(error, &query.sql, Reached::Answer)),
+        let (rows, is_last) = match source.next(session, query).await {
+            Ok(next) => next,
+            Err(failure) => break Err(failure),
+        };
+        if !rows.is_empty() && feed.push(Arc::new(rows)).await.is_err() || is_last {
+            break Ok(());
         }
+        if feed.is_closed() {
+            break Ok(());
+        }
+        messages::execute(&mut session.wire.output, PORTAL, count);
+        messages::sync(&mut session.wire.output);
     };
-    drop(answers);
-    match ended {
-        Ok(()) => {
-            let rows = shape
-                .as_ref()
-                .filter(|_| count > 0)
-                .map(|shape| Rows::new(Arc::clone(&shape.columns), values));
-            Ok((rows, count))
+    // It goes with the next statement.
+    messages::close_portal(&mut session.wire.output, PORTAL);
+    ended
+}
+
+/// How the rows of the portal are read.
+enum Source {
+    Prepared(Arc<Plan>),
+    Unprepared(Box<unprepared::Answer>),
+}
+
+impl Source {
+    /// Appends the statement, opened as the portal, and its first batch.
+    async fn open(
+        session: &mut PostgresSession,
+        query: &Query,
+        count: u32,
+    ) -> Result<Self, Failure> {
+        if !session.prepares() {
+            refuse(&query.sql)?;
+            unprepared::append(session, query, PORTAL, count)?;
+            return Ok(Source::Unprepared(Box::default()));
         }
-        Err(failure) => Err(session.settled(failure).await),
+        let (plan, _) = session.plan(&query.sql).await?;
+        if plan.result.columns.is_empty() {
+            return Err(error::refused(
+                "a stream is for statements with rows, and this one has none; run it without `stream`",
+                &query.sql,
+            ));
+        }
+        let out = &mut session.wire.output;
+        encode::bind(out, PORTAL, &plan.name, &query.binds, &plan.parameters)
+            .map_err(|sentence| error::refused(sentence, &query.sql))?;
+        messages::execute(out, PORTAL, count);
+        messages::sync(out);
+        Ok(Source::Prepared(plan))
+    }
+
+    /// Sends what was appended; the next batch, and whether it is the last one.
+    async fn next(
+        &mut self,
+        session: &mut PostgresSession,
+        query: &Query,
+    ) -> Result<(Rows, bool), Failure> {
+        session.ask(&query.sql, Reached::Answer).await?;
+        match self {
+            Source::Prepared(plan) => {
+                let mut batch = Collected::new(&plan.result, &Shape::Rows, &query.sql)?;
+                let mut is_last = false;
+                let take = |Frame { tag, body }: Frame<'_>| match tag {
+                    b'D' => batch.row(body),
+                    _ => {
+                        is_last |= tag == b'C';
+                        Ok(())
+                    }
+                };
+                let ended = session.answer(Protocol::Extended, take).await;
+                ended.map_err(|ending| error::of_statement(ending, &query.sql, Reached::Answer))?;
+                Ok((batch.into_rows(), is_last))
+            }
+            Source::Unprepared(answer) => {
+                let take = |frame: Frame<'_>| answer.take(frame);
+                let ended = session.answer(Protocol::Extended, take).await;
+                ended.map_err(|ending| answer.failure(ending, query, Reached::Answer))?;
+                Ok((answer.take_rows(), answer.is_complete()))
+            }
+        }
     }
 }

@@ -34,6 +34,10 @@ pub(super) struct World {
     pub(super) commit_fails: AtomicBool,
     /// Counts the deaths of the server: a session of an earlier life is dead.
     life: AtomicU64,
+    /// What sessions were given at once.
+    pub(super) batches: Mutex<Vec<Vec<String>>>,
+    /// Whether somebody holds the lock that `lock` waits for; `unlock` gives it back.
+    pub(super) is_locked: AtomicBool,
     sessions: Mutex<HashMap<u64, Arc<Running>>>,
 }
 
@@ -166,16 +170,34 @@ impl FakeSession {
         }
     }
 
+    /// Waits for the lock, and does not take it.
+    async fn lock(&self) -> Result<(), Failure> {
+        while self.world.is_locked.load(Ordering::SeqCst) {
+            self.sleep(1).await?;
+        }
+        Ok(())
+    }
+
+    /// `select VERB` and `update VERB` do the same as the verb.
     async fn execute(&mut self, sql: &str) -> Result<(), Failure> {
         if self.is_dead() {
             return Err(lost(true));
         }
+        let dressed = sql
+            .strip_prefix("select ")
+            .or_else(|| sql.strip_prefix("update "));
+        let sql = dressed.unwrap_or(sql);
         let (verb, rest) = sql.split_once(' ').unwrap_or((sql, ""));
         match verb {
             "sleep" => self.sleep(rest.parse().expect("milliseconds")).await,
             "log" => {
                 self.sleep(1).await?;
                 lock(&self.world.log).push(rest.into());
+                Ok(())
+            }
+            "lock" => self.lock().await,
+            "unlock" => {
+                self.world.is_locked.store(false, Ordering::SeqCst);
                 Ok(())
             }
             "stuck" => std::future::pending().await,
@@ -227,6 +249,28 @@ impl FakeSession {
 }
 
 impl Session for FakeSession {
+    const PIPELINE: usize = 8;
+
+    async fn run_many(
+        &mut self,
+        queries: &[&Query],
+        mut answered: impl FnMut(usize, Result<Outcome, Failure>) + Send,
+    ) {
+        let given = queries.iter().map(|query| query.sql.clone());
+        lock(&self.world.batches).push(given.collect());
+        let mut is_broken = false;
+        for (index, query) in queries.iter().enumerate() {
+            // What a broken connection left unread: a write may have taken effect.
+            let result = match is_broken {
+                true => Err(lost(!query.sql.starts_with("update"))),
+                false => self.run(query).await,
+            };
+            let fate = result.as_ref().err().map(|failure| failure.fate);
+            is_broken |= matches!(fate, Some(Fate::Lost { .. }));
+            answered(index, result);
+        }
+    }
+
     fn key(&self) -> SessionKey {
         SessionKey(self.key)
     }

@@ -1,11 +1,13 @@
 //! The pool against a server that lives in the test: order, limits, cancels, healing, and that nothing is left behind.
 
+mod batches;
 mod cancelling;
 mod closing;
 mod fake;
 mod healing;
 mod queueing;
 mod stress;
+mod stuck_batches;
 mod transactions;
 
 use std::sync::Arc;
@@ -53,6 +55,48 @@ impl Bench {
 
     fn start(&self, query: impl Into<Query>) -> Pending {
         Pending::new(|completer| Some(self.server.submit(query.into(), completer)))
+    }
+
+    /// Makes the pool believe that a statement is quick.
+    fn trust(&self, sql: &str) {
+        let took = Duration::from_micros(50);
+        for _ in 0..100 {
+            self.server.pool.lock().history.learn(sql, took);
+        }
+    }
+
+    /// Has all connections busy, until what it returns is cancelled.
+    fn occupy(&self) -> Vec<Pending> {
+        let size = self.server.stats().limit;
+        let busy: Vec<Pending> = (0..size).map(|_| self.start("sleep 60000")).collect();
+        assert!(eventually(|| self.server.stats().busy == size));
+        busy
+    }
+
+    /// Starts statements that are believed to be quick while no connection is free, and then lets them go.
+    fn rush<T: AsRef<str>>(&self, statements: &[T]) -> Vec<Pending> {
+        let busy = self.occupy();
+        let pending = statements.iter().map(|sql| {
+            self.trust(sql.as_ref());
+            self.start(sql.as_ref())
+        });
+        let pending = pending.collect();
+        for busy in busy {
+            busy.cancel();
+            assert_eq!(busy.kind(), DatabaseErrorKind::Cancelled);
+        }
+        pending
+    }
+
+    /// Stops the reactor and goes on with a fresh one.
+    fn replace_reactor(&self) {
+        let fresh = Reactor::start().unwrap();
+        let stopped = std::mem::replace(&mut *lock(&self.reactor), fresh);
+        stopped.stop();
+    }
+
+    fn batches(&self) -> Vec<Vec<String>> {
+        lock(&self.world.batches).clone()
     }
 
     fn run(&self, sql: &str) {

@@ -30,10 +30,10 @@ fn two_hundred_statements_half_of_them_cancelled_leak_nothing() {
 }
 
 /// A source of numbers that is the same in every run.
-struct Dice(u64);
+pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
-    fn roll(&mut self, below: u64) -> u64 {
+    pub(super) fn roll(&mut self, below: u64) -> u64 {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)
@@ -144,9 +144,7 @@ fn a_crowd_survives_reactors_that_are_stopped_again_and_again() {
     crowd(&bench, || {
         for _ in 0..20 {
             std::thread::sleep(Duration::from_millis(10));
-            let fresh = Reactor::start().unwrap();
-            let stopped = std::mem::replace(&mut *lock(&bench.reactor), fresh);
-            stopped.stop();
+            bench.replace_reactor();
         }
     });
 }

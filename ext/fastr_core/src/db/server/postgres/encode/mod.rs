@@ -13,35 +13,115 @@ mod refusal;
 mod tests;
 mod text;
 
-use sqlx::encode::{Encode, IsNull};
-use sqlx::error::BoxDynError;
-use sqlx::postgres::types::Oid;
-use sqlx::postgres::{PgArgumentBuffer, PgArguments, PgTypeInfo};
-use sqlx::{Arguments, Postgres};
-
 use self::refusal::Refusal;
 use super::oid::{Form, Type};
+use super::wire::messages::{self, BINARY, TEXT};
 use crate::db::rows::Value;
 
-/// What may be encoded: something is written, or it is NULL and nothing is.
-type Encoded = Result<IsNull, Refusal>;
+/// Whether a value is NULL, for which nothing is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum IsNull {
+    Yes,
+    No,
+}
 
-/// All values of a statement, for the types its placeholders have; on failure the sentence for the caller.
-pub(super) fn arguments(values: &[Value], types: &[Type]) -> Result<PgArguments, String> {
+/// Appends a `Bind` with all values of a statement, for the types its placeholders have; on failure the sentence for the
+/// caller, and nothing is appended.
+pub(super) fn bind(
+    out: &mut Vec<u8>,
+    portal: &str,
+    name: &str,
+    values: &[Value],
+    types: &[Type],
+) -> Result<(), String> {
     if values.len() != types.len() {
         return Err(wrong_count(types.len(), values.len()));
     }
-    let mut arguments = PgArguments::default();
-    arguments.reserve(values.len(), values.len() * 16);
-    for (index, (value, kind)) in values.iter().zip(types).enumerate() {
-        arguments.add(Parameter { value, kind }).map_err(|error| {
-            error.downcast_ref::<Refusal>().map_or_else(
-                || format!("${} is too large: {error}", index + 1),
-                |refusal| refusal.sentence(index + 1, value, kind),
-            )
-        })?;
+    let start = out.len();
+    let written = write_binary(out, portal, name, values, types);
+    if written.is_err() {
+        out.truncate(start);
     }
-    Ok(arguments)
+    written
+}
+
+fn write_binary(
+    out: &mut Vec<u8>,
+    portal: &str,
+    name: &str,
+    values: &[Value],
+    types: &[Type],
+) -> Result<(), String> {
+    let mark = messages::bind(out, portal, name, BINARY);
+    count(out, values)?;
+    for (index, (value, kind)) in values.iter().zip(types).enumerate() {
+        sized(value, kind, out).map_err(|refusal| refusal.sentence(index + 1, value, kind))?;
+    }
+    if messages::end_of_bind(out, mark, BINARY) {
+        Ok(())
+    } else {
+        Err(too_large())
+    }
+}
+
+/// Appends a `Bind` with all values as text, for placeholders whose types only the server knows. It takes the rows as
+/// text, too. On failure the sentence for the caller, and nothing is appended.
+pub(super) fn bind_text(
+    out: &mut Vec<u8>,
+    portal: &str,
+    name: &str,
+    values: &[Value],
+) -> Result<(), String> {
+    let start = out.len();
+    let written = write_texts(out, portal, name, values);
+    if written.is_err() {
+        out.truncate(start);
+    }
+    written
+}
+
+fn write_texts(
+    out: &mut Vec<u8>,
+    portal: &str,
+    name: &str,
+    values: &[Value],
+) -> Result<(), String> {
+    let mark = messages::bind(out, portal, name, TEXT);
+    count(out, values)?;
+    for (index, value) in values.iter().enumerate() {
+        let written = behind_its_length(out, |out| {
+            match value {
+                Value::Null => return Ok(IsNull::Yes),
+                Value::Blob(bytes) => text::hex_form(bytes, out),
+                other => text::text(other, out)?,
+            }
+            Ok(IsNull::No)
+        });
+        written.map_err(|refusal| format!("${} {}", index + 1, refusal.rest()))?;
+    }
+    if messages::end_of_bind(out, mark, TEXT) {
+        Ok(())
+    } else {
+        Err(too_large())
+    }
+}
+
+/// How many values there are.
+fn count(out: &mut Vec<u8>, values: &[Value]) -> Result<(), String> {
+    let count = u16::try_from(values.len()).map_err(|_| {
+        format!(
+            "the statement was given {} values, and PostgreSQL takes 65535 at most; give an array to = any($1), or \
+             insert in portions",
+            values.len()
+        )
+    })?;
+    put(out, count.to_be_bytes());
+    Ok(())
+}
+
+fn too_large() -> String {
+    "the values of the statement are more than a gigabyte, which PostgreSQL does not take at once"
+        .into()
 }
 
 /// What the caller is told who gives too many values, or too few.
@@ -51,31 +131,6 @@ pub(super) fn wrong_count(placeholders: usize, values: usize) -> String {
         counted(placeholders, "placeholder"),
         counted(values, "value")
     )
-}
-
-/// Appends a value as a literal, for statements that cannot have placeholders; on failure the rest of a sentence.
-pub(super) fn literal(value: &Value, out: &mut String) -> Result<(), String> {
-    let mut plain = Vec::new();
-    match value {
-        Value::Null => {
-            out.push_str("NULL");
-            return Ok(());
-        }
-        Value::Blob(bytes) => text::hex_form(bytes, &mut plain),
-        other => text::text(other, &mut plain).map_err(Refusal::rest)?,
-    }
-    let plain = String::from_utf8(plain).map_err(|_| Refusal::Encoding.rest())?;
-    // In this form a backslash means the same whatever the server's settings say.
-    let has_backslash = plain.contains('\\');
-    out.push_str(if has_backslash { "E'" } else { "'" });
-    for character in plain.chars() {
-        if matches!(character, '\'' | '\\') {
-            out.push(character);
-        }
-        out.push(character);
-    }
-    out.push('\'');
-    Ok(())
 }
 
 /// The binary form of a text that the server wrote.
@@ -97,35 +152,8 @@ fn counted(count: usize, noun: &str) -> String {
     }
 }
 
-/// A value and the type of its placeholder.
-struct Parameter<'a> {
-    value: &'a Value,
-    kind: &'a Type,
-}
-
-impl sqlx::Type<Postgres> for Parameter<'_> {
-    fn type_info() -> PgTypeInfo {
-        PgTypeInfo::with_oid(Oid(0))
-    }
-}
-
-impl Encode<'_, Postgres> for Parameter<'_> {
-    fn encode_by_ref(&self, buffer: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
-        Ok(encode(self.value, self.kind, buffer)?)
-    }
-
-    /// The type is told again, so that a statement which has to be prepared anew gets the bytes it expects.
-    fn produces(&self) -> Option<PgTypeInfo> {
-        Some(PgTypeInfo::with_oid(Oid(self.kind.oid)))
-    }
-
-    fn size_hint(&self) -> usize {
-        0
-    }
-}
-
 /// Appends one value.
-fn encode(value: &Value, kind: &Type, out: &mut Vec<u8>) -> Encoded {
+fn encode(value: &Value, kind: &Type, out: &mut Vec<u8>) -> Result<IsNull, Refusal> {
     if matches!(value, Value::Null) {
         return Ok(IsNull::Yes);
     }
@@ -175,11 +203,18 @@ fn put<const N: usize>(out: &mut Vec<u8>, bytes: [u8; N]) {
     out.extend_from_slice(&bytes);
 }
 
-/// Appends a value behind its length, as arrays and ranges keep their parts.
+/// Appends a value behind its length, as messages, arrays and ranges keep their parts.
 fn sized(value: &Value, kind: &Type, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    behind_its_length(out, |out| encode(value, kind, out))
+}
+
+fn behind_its_length(
+    out: &mut Vec<u8>,
+    write: impl FnOnce(&mut Vec<u8>) -> Result<IsNull, Refusal>,
+) -> Result<(), Refusal> {
     let start = out.len();
     put(out, [0; 4]);
-    let length = match encode(value, kind, out)? {
+    let length = match write(out)? {
         IsNull::Yes => -1,
         IsNull::No => i32::try_from(out.len() - start - 4).map_err(|_| Refusal::TooLarge)?,
     };

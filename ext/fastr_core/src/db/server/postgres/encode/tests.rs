@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::super::decode::{self, TYPES};
 use super::super::oid::Type;
-use super::{encode, literal};
+use super::{IsNull, bind_text, encode};
 use crate::db::rows::{Interval, Range, Value};
 
 fn values() -> impl Strategy<Value = Value> {
@@ -57,11 +57,13 @@ proptest! {
         let (oid, name) = TYPES[index];
         let of = Type::built_in(oid, name);
         let mut bytes = Vec::new();
-        if let Ok(sqlx::encode::IsNull::No) = encode(&value, &of, &mut bytes) {
+        if let Ok(IsNull::No) = encode(&value, &of, &mut bytes) {
             // Only the last years of all are written and not read.
             let read = decode::value(&of, &bytes);
             prop_assert!(matches!(read, Ok(_) | Err(decode::Malformed::TooLate)), "{} {:?} {:?}", name, value, read);
         }
-        let _ = literal(&value, &mut String::new());
+        let mut message = Vec::new();
+        let written = bind_text(&mut message, "", "", std::slice::from_ref(&value));
+        prop_assert_eq!(written.is_err(), message.is_empty(), "{:?}", value);
     }
 }

@@ -1,4 +1,5 @@
 //! URLs of PostgreSQL: what each part means, and that no message gives a password away.
+
 use super::*;
 
 fn parse(url: &str) -> Result<Location, Error> {
@@ -9,11 +10,12 @@ fn parse(url: &str) -> Result<Location, Error> {
 fn every_part_of_a_url_counts() {
     let location =
         parse("postgres://me:p%40ss@db.example:6543/shop?application_name=till").unwrap();
-    assert_eq!(location.options.get_host(), "db.example");
-    assert_eq!(location.options.get_port(), 6543);
-    assert_eq!(location.options.get_username(), "me");
-    assert_eq!(location.options.get_database(), Some("shop"));
-    assert_eq!(location.options.get_application_name(), Some("till"));
+    assert_eq!(location.options.host, "db.example");
+    assert_eq!(location.options.port, 6543);
+    assert_eq!(location.options.user, "me");
+    assert_eq!(location.options.password.as_deref(), Some("p@ss"));
+    assert_eq!(location.options.database.as_deref(), Some("shop"));
+    assert_eq!(location.options.application_name.as_deref(), Some("till"));
     assert_eq!(location.describe(), "PostgreSQL at db.example:6543");
     assert_eq!(
         location.statements,

@@ -4,6 +4,7 @@
 mod errors;
 mod logins;
 mod matrix;
+mod pipelines;
 mod properties;
 mod sessions;
 mod speed;

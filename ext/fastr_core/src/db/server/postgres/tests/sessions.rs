@@ -8,6 +8,7 @@ use crate::db::query::{Query, Shape};
 use crate::db::rows::{Value, Written};
 use crate::db::server::driver::{Driver, Fate, Session};
 use crate::db::{JsonOptions, Timings};
+use crate::error::DatabaseErrorKind;
 use crate::event::Outcome;
 
 const INTEGER: Value = Value::Integer(42);
@@ -289,10 +290,21 @@ fn without_prepared_statements_the_same_is_true() {
         session.run(&Query::new("begin")).await.unwrap();
         assert!(session.is_in_transaction());
         session.run(&Query::new("rollback")).await.unwrap();
-        let pooled = driver_for(&url_with("pgbouncer=true"))
-            .connect()
-            .await
-            .unwrap();
-        assert!(driver.stop(pooled.key()).await.is_err());
+    });
+}
+
+#[test]
+fn what_runs_behind_a_pooler_is_stopped_as_well() {
+    block(async {
+        let driver = driver_for(&url_with("pgbouncer=true"));
+        let mut session = driver.connect().await.unwrap();
+        let key = session.key();
+        let (failure, ()) = tokio::join!(session.failure("select pg_sleep(10)", vec![]), async {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            driver.stop(key).await.unwrap();
+        });
+        assert_eq!(failure.error.kind, DatabaseErrorKind::Cancelled);
+        assert_eq!(failure.fate, Fate::Usable);
+        assert_eq!(session.value("select 42::int8", vec![]).await, INTEGER);
     });
 }

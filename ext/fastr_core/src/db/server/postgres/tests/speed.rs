@@ -36,18 +36,25 @@ fn speed() {
             .run_all(
                 "create temp table posts (id int8 primary key, title text, views int4, score float8, at timestamptz);
                  insert into posts select n, 'A title of a post ' || n, n, n * 1.5, now() from generate_series(1, 1000) n;
-                 analyze posts",
+                 create temp table users (id int8 primary key, username text);
+                 insert into users select n, 'user' || n from generate_series(1, 1000) n;
+                 analyze posts; analyze users",
             )
             .await;
         let json = Shape::Json(JsonOptions::default());
         let one = Query::new("select * from posts where id = $1").binds(vec![Value::Integer(7)]);
         let five = Query::new("select * from posts where id <= $1").binds(vec![Value::Integer(5)]);
         let all = Query::new("select * from posts");
+        let ids = [3, 5, 7, 11, 13].map(Value::Integer).to_vec();
+        let users = Query::new("select id, username from users where id in ($1, $2, $3, $4, $5)")
+            .binds(ids);
         let as_json = |query: &Query| Query {
             shape: json.clone(),
             ..query.clone()
         };
         for _ in 0..3 {
+            measure(&mut session, "5 users", &users, 10_000).await;
+            measure(&mut session, "5 users as JSON", &as_json(&users), 10_000).await;
             measure(&mut session, "1 row", &one, 10_000).await;
             measure(&mut session, "1 row as JSON", &as_json(&one), 10_000).await;
             measure(&mut session, "5 rows", &five, 10_000).await;
