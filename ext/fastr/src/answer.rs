@@ -7,7 +7,7 @@ use fastr_core::{Error as CoreError, Event, RequestId};
 use magnus::prelude::*;
 use magnus::{Error, RClass, RHash, RString, method};
 
-use crate::error::guard;
+use crate::error::{guard, raise};
 use crate::native;
 use crate::outgoing;
 use crate::owned::Owned;
@@ -25,13 +25,11 @@ type Begin = fn(
 
 impl RubyRequest {
     fn respond(&self, status: u16, headers: RHash, body: RString) -> Result<(), Error> {
-        let response = guard(|ruby| {
-            let head = response::head(ruby, status, headers)?;
-            Ok(head.map(|()| response::body(ruby, body)))
-        })?;
-        self.with_reactor(|reactor| {
-            let delivery = self.open(|request| request.responder.whole(response))?;
-            self.complete(reactor, delivery);
+        guard(|ruby| {
+            let reactor = self.reactor().map_err(|error| raise(ruby, &error))?;
+            let answer = response::whole(ruby, status, headers, body)?;
+            let delivery = self.open(|request| request.responder.whole(answer));
+            self.complete(&reactor, delivery.map_err(|error| raise(ruby, &error))?);
             Ok(())
         })
     }

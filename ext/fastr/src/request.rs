@@ -194,15 +194,18 @@ impl RubyRequest {
         body: impl FnOnce(&Arc<Reactor>) -> Result<T, CoreError>,
     ) -> Result<T, Error> {
         guard(|ruby| {
-            let usable = match &*self.get() {
-                State::Open(request) => request.check("request"),
-                State::Answered(_) => Ok(()),
-            };
-            usable
-                .and_then(|()| native::reactor())
+            self.reactor()
                 .and_then(|reactor| body(&reactor))
                 .map_err(|error| raise(ruby, &error))
         })
+    }
+
+    /// The reactor, for a request that may be used in this process.
+    pub(crate) fn reactor(&self) -> Result<Arc<Reactor>, CoreError> {
+        if let State::Open(request) = &*self.get() {
+            request.check("request")?;
+        }
+        native::reactor()
     }
 }
 

@@ -727,6 +727,29 @@ async fn a_believed_listing_makes_an_unknown_name_cost_no_disk_work() {
 }
 
 #[tokio::test]
+async fn what_is_not_there_is_known_only_from_a_listing_that_is_believed() {
+    let public = public_with(StaticOptions {
+        fresh_for: Duration::from_secs(3600),
+        ..StaticOptions::default()
+    });
+    public.put("a", "1");
+    public.put("folder/b", "1");
+    assert!(!public.files.lacks("/c"), "nobody has looked yet");
+    assert!(public.refuses("/c").await);
+    for path in ["/c", "/c/a", "/c/", "/A", "/.a", "/aa"] {
+        assert!(
+            public.files.lacks(path) && public.refuses(path).await,
+            "{path}"
+        );
+    }
+    for path in ["/a", "/folder/b", "/folder/c", "/%61", "/", "", "//a"] {
+        assert!(!public.files.lacks(path), "{path}");
+    }
+    let unbelieved = public_with(uncached());
+    assert!(unbelieved.refuses("/c").await && !unbelieved.files.lacks("/c"));
+}
+
+#[tokio::test]
 async fn a_small_file_is_remembered_for_as_long_as_it_is_believed() {
     let options = StaticOptions {
         fresh_for: Duration::from_millis(300),

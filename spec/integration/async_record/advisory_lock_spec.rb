@@ -120,7 +120,7 @@ RSpec.describe AsyncRecord, ".advisory_lock" do
   end
 
   describe "on MySQL" do
-    let(:database) { FakeDatabase.new("mysql://root@localhost/shop?ssl=0") }
+    let(:database) { FakeDatabase.new("mysql://root@localhost/shop") }
 
     before { database.answer(/LOCK\(/, %w[a], [1]) }
 

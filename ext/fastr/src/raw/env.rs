@@ -7,6 +7,7 @@ use ::rb_sys::{
     rb_enc_interned_str, rb_gc_register_mark_object, rb_hash_aset, rb_hash_dup, rb_obj_freeze,
     rb_str_new, rb_utf8_encoding,
 };
+use fastr_core::http::written::Written;
 use magnus::rb_sys::{AsRawValue, FromRawValue};
 use magnus::{RHash, RString, Value};
 
@@ -49,6 +50,18 @@ pub(crate) fn binary(bytes: &[u8]) -> Value {
 pub(crate) fn bytes(text: RString) -> bytes::Bytes {
     // SAFETY: the slice is copied before any Ruby code could run and change the string.
     unsafe { bytes::Bytes::copy_from_slice(text.as_slice()) }
+}
+
+/// Writes a field of an answer; false if it is none.
+pub(crate) fn field(written: &mut Written, name: RString, value: RString) -> bool {
+    // SAFETY: the slices are copied before any Ruby code could run and change the strings.
+    unsafe { written.field(name.as_slice(), value.as_slice()) }
+}
+
+/// Ends an answer with its body.
+pub(crate) fn end(written: Written, body: RString) -> Written {
+    // SAFETY: as above.
+    unsafe { written.end(body.as_slice()) }
 }
 
 /// A copy of the template.

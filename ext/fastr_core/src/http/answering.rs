@@ -81,6 +81,18 @@ impl Answering {
         }
     }
 
+    /// An answer that is here already, with the activity it holds.
+    pub(crate) fn prepared(service: Arc<Service>, response: Response<ResponseBody>) -> Self {
+        let (head, body) = response.into_parts();
+        let (content, activity) = body.into_parts();
+        Self {
+            service,
+            progress: Progress::done(Response::from_parts(head, content)),
+            activity,
+            version: Version::HTTP_11,
+        }
+    }
+
     fn advance(&mut self, context: &mut Context<'_>) -> Poll<Response<Content>> {
         loop {
             match &mut self.progress {
@@ -218,13 +230,16 @@ impl Dispatched {
     ) -> Response<Content> {
         let mut in_flight = self.in_flight;
         match answer {
+            Some(Ok(Answer::Written(written))) => {
+                in_flight.finish();
+                if self.is_head || self.is_http10 || in_flight.body().is_unread() {
+                    return whole(written.into_response(), self.is_head, &in_flight);
+                }
+                Response::new(Content::Written(written))
+            }
             Some(Ok(Answer::Whole(response))) => {
                 in_flight.finish();
-                let mut response = framed(response, self.is_head).map(Content::whole);
-                if in_flight.body().is_unread() {
-                    response = closing(response);
-                }
-                response
+                whole(response, self.is_head, &in_flight)
             }
             Some(Ok(Answer::Streamed(mut response))) => {
                 service.connection.answer_streams();
@@ -243,4 +258,13 @@ impl Dispatched {
             None => busy("no answer was given in time"),
         }
     }
+}
+
+/// A whole answer, framed by the server.
+fn whole(response: Response<Bytes>, is_head: bool, in_flight: &InFlight) -> Response<Content> {
+    let response = framed(response, is_head).map(Content::whole);
+    if in_flight.body().is_unread() {
+        return closing(response);
+    }
+    response
 }

@@ -6,7 +6,6 @@ use http::header::{
     TRANSFER_ENCODING, VARY,
 };
 use http::{HeaderMap, Method, Response, StatusCode};
-use hyper::body::Incoming;
 
 use crate::error::Error;
 use crate::http::body::Content;
@@ -131,7 +130,7 @@ pub(super) fn constant(prepared: &ConstantResponse) -> Response<Content> {
 }
 
 /// The authority that the request is for: that of an absolute target comes before the Host field (RFC 9112, 3.2.2).
-pub(super) fn host(request: &hyper::Request<Incoming>) -> &str {
+pub(super) fn host<B>(request: &http::Request<B>) -> &str {
     if let Some(authority) = request.uri().authority() {
         return authority.as_str();
     }

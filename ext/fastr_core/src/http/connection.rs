@@ -9,6 +9,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use tokio::net::TcpStream;
 
+use crate::http::direct::{self, End};
 use crate::http::guarded_stream::GuardedStream;
 use crate::http::request::Peer;
 use crate::http::sendfile::FileQueue;
@@ -67,10 +68,19 @@ impl Drop for Activity {
 /// Serves a connection until one side closes it.
 pub(crate) async fn serve(stream: TcpStream, peer: Peer, shared: Arc<Shared>) {
     let state = Arc::new(ConnectionState::default());
-    let stream = GuardedStream::new(stream, Arc::clone(&state), Arc::clone(&shared));
+    let mut stream = GuardedStream::new(stream, Arc::clone(&state), Arc::clone(&shared));
     let mut closing = shared.closing.subscribe();
     let service = Arc::new(Service::new(Arc::clone(&shared), state, peer));
-    let service = service_fn(move |request| service.answer(request).map(Ok::<_, Infallible>));
+    let closed = async {
+        let _ = closing.wait_for(|closing| *closing).await;
+    };
+    if !matches!(
+        direct::serve(&mut stream, &service, closed).await,
+        Ok(End::Handed)
+    ) {
+        return;
+    }
+    let service = service_fn(move |request| service.answer_hyper(request).map(Ok::<_, Infallible>));
     let mut builder = http1::Builder::new();
     // Without `pipeline_flush`: with it hyper takes a body as fast as it is given, whatever the client takes.
     builder.header_read_timeout(None);
@@ -81,6 +91,8 @@ pub(crate) async fn serve(stream: TcpStream, peer: Peer, shared: Arc<Shared>) {
     // Boxed: on the stack of this future it would take its place twice, before and after it is pinned.
     let mut connection = Box::pin(builder.serve_connection(stream, service));
     tokio::select! {
+        // In this order: an answer that hyper takes over is with it before it hears of the end.
+        biased;
         // What went wrong on a connection was its client's doing, and its client knows.
         _ = connection.as_mut() => return,
         _ = closing.wait_for(|closing| *closing) => {}

@@ -54,8 +54,40 @@ pub struct Summary {
     pub peer: Peer,
     /// The number that the Ruby side gave the route.
     pub route: u32,
-    target: Box<str>,
+    target: Target,
     path: usize,
+}
+
+/// Most targets are shorter, and need no memory of their own.
+const SHORT: usize = 46;
+
+/// Path and query.
+#[derive(Debug)]
+enum Target {
+    Short(u8, [u8; SHORT]),
+    Long(Box<str>),
+}
+
+impl Target {
+    fn new(text: &str) -> Self {
+        let mut short = [0; SHORT];
+        match (short.get_mut(..text.len()), u8::try_from(text.len())) {
+            (Some(place), Ok(length)) => {
+                place.copy_from_slice(text.as_bytes());
+                Target::Short(length, short)
+            }
+            _ => Target::Long(text.into()),
+        }
+    }
+
+    fn as_str(&self) -> &str {
+        match self {
+            Target::Short(length, bytes) => {
+                std::str::from_utf8(&bytes[..usize::from(*length)]).expect("it was made of text")
+            }
+            Target::Long(text) => text,
+        }
+    }
 }
 
 impl Request {
@@ -75,7 +107,7 @@ impl Request {
             version: self.head.version,
             peer: self.peer,
             route: self.route,
-            target: self.target().into(),
+            target: Target::new(self.target()),
             path: self.head.uri.path().len(),
         }
     }
@@ -85,18 +117,31 @@ impl Summary {
     /// Path and query as they arrived.
     #[must_use]
     pub fn target(&self) -> &str {
-        &self.target
+        self.target.as_str()
     }
 
     /// The path, still percent-encoded.
     #[must_use]
     pub fn path(&self) -> &str {
-        self.target.get(..self.path).unwrap_or(&self.target)
+        self.target().get(..self.path).unwrap_or(self.target())
     }
 
     /// The query, without its question mark.
     #[must_use]
     pub fn query(&self) -> &str {
-        self.target.get(self.path + 1..).unwrap_or("")
+        self.target().get(self.path + 1..).unwrap_or("")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_of_any_length_is_kept() {
+        for length in [0, 1, SHORT - 1, SHORT, SHORT + 1, 300] {
+            let text = format!("{}\u{fc}", "x".repeat(length));
+            assert_eq!(Target::new(&text).as_str(), text);
+        }
     }
 }

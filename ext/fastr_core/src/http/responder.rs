@@ -11,12 +11,15 @@ use crate::error::Error;
 use crate::http::declared_length::DeclaredLength;
 use crate::http::request::Request;
 pub use crate::http::response_stream::{ResponseStream, StreamBody};
+use crate::http::written::Written;
 
 /// What the Ruby side gives for one request.
 #[derive(Debug)]
 pub enum Answer {
     /// Head and whole body.
     Whole(http::Response<Bytes>),
+    /// The same as bytes.
+    Written(Written),
     /// A head whose body follows in pieces.
     Streamed(http::Response<StreamBody>),
 }
@@ -88,13 +91,13 @@ impl Responder {
         self.0.as_ref().is_some_and(|sender| !sender.is_closed())
     }
 
-    /// Answers with a whole response.
+    /// Answers with a whole response, in one of its two forms.
     ///
     /// # Errors
     /// [`Error::AlreadySent`] on the second answer.
-    pub fn whole(&mut self, response: http::Response<Bytes>) -> Result<Delivery, Error> {
+    pub fn whole(&mut self, answer: Answer) -> Result<Delivery, Error> {
         let sender = self.0.take().ok_or(Error::AlreadySent)?;
-        Ok(Delivery::Answer(sender, Answer::Whole(response), None))
+        Ok(Delivery::Answer(sender, answer, None))
     }
 
     /// Answers with a head; the body goes through the returned stream.

@@ -1,21 +1,22 @@
 //! From a parsed request to its answer: what Rust answers itself, and the hand-over of the rest to the dispatcher.
 
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use bytes::BytesMut;
+use futures_util::FutureExt;
 use http::header::EXPECT;
-use http::{HeaderMap, Method, StatusCode, Version};
+use http::{HeaderMap, Method, Response, StatusCode, Version};
 use hyper::body::Incoming;
 
 use crate::error::Error;
 use crate::event::Event;
 use crate::http::answering::{Answering, Dispatched, Progress};
 use crate::http::answers::{
-    FULL, busy, constant, failed, host, name_host, not_allowed, rejected, shown,
+    FULL, busy, closing, constant, failed, host, name_host, not_allowed, rejected, shown,
 };
-use crate::http::body::Content;
+use crate::http::body::{self, Content, ResponseBody};
 use crate::http::connection::ConnectionState;
 use crate::http::guard::Rejection;
 use crate::http::lazy_timer::LazyTimer;
@@ -32,12 +33,17 @@ const INLINE_BODY: u64 = 64 * 1024;
 /// What `OPTIONS *` says of the server as a whole (RFC 9110 section 9.3.7).
 const METHODS: &str = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 
+/// A request as it comes to the service; none has a body on the direct way.
+type Inbound = http::Request<Option<Incoming>>;
+
 /// One connection's service.
 pub(crate) struct Service {
     shared: Arc<Shared>,
     pub(super) connection: Arc<ConnectionState>,
     peer: Peer,
     pub(super) timer: Mutex<LazyTimer>,
+    /// The answer of the request that hyper is about to read.
+    prepared: Mutex<Option<Response<ResponseBody>>>,
 }
 
 impl Service {
@@ -47,11 +53,12 @@ impl Service {
             connection,
             peer,
             timer: Mutex::default(),
+            prepared: Mutex::default(),
         }
     }
 
     /// Answers one request. Never fails: what goes wrong becomes an answer.
-    pub(crate) fn answer(self: &Arc<Self>, request: hyper::Request<Incoming>) -> Answering {
+    pub(crate) fn answer(self: &Arc<Self>, request: Inbound) -> Answering {
         let activity = self.connection.request_started();
         let version = request.version();
         Answering::new(Arc::clone(self), activity, version, |service| {
@@ -59,7 +66,39 @@ impl Service {
         })
     }
 
-    fn begin(self: &Arc<Self>, request: hyper::Request<Incoming>) -> Progress {
+    /// Answers one request that hyper has read.
+    pub(crate) fn answer_hyper(
+        self: &Arc<Self>,
+        request: hyper::Request<Incoming>,
+    ) -> impl Future<Output = Response<ResponseBody>> + use<> {
+        let prepared = self
+            .prepared
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        let answering = match prepared {
+            Some(response) => Answering::prepared(Arc::clone(self), response),
+            None => self.answer(request.map(Some)),
+        };
+        answering.map(body::for_hyper)
+    }
+
+    /// Keeps the answer of a request that is handed to hyper after it was answered.
+    pub(crate) fn prepare(&self, response: Response<ResponseBody>) {
+        let response = if self.is_closing() {
+            closing(response)
+        } else {
+            response
+        };
+        *self.prepared.lock().unwrap_or_else(PoisonError::into_inner) = Some(response);
+    }
+
+    /// Whether the server takes no further requests.
+    pub(crate) fn is_closing(&self) -> bool {
+        *self.shared.closing.borrow()
+    }
+
+    fn begin(self: &Arc<Self>, request: Inbound) -> Progress {
         if let Some(rejection) =
             Rejection::carried_by(request.method(), request.uri(), request.headers())
         {
@@ -68,7 +107,8 @@ impl Service {
         if request.uri().path() == "*" {
             return Progress::done(not_allowed(&Method::OPTIONS, METHODS, request.headers()));
         }
-        if self.shared.static_files.is_none() {
+        let files = self.shared.static_files.as_ref();
+        if files.is_none_or(|files| files.lacks(request.uri().path())) {
             return self.route(request);
         }
         let service = Arc::clone(self);
@@ -77,7 +117,7 @@ impl Service {
         ))
     }
 
-    async fn file_or_route(self: &Arc<Self>, request: hyper::Request<Incoming>) -> Progress {
+    async fn file_or_route(self: &Arc<Self>, request: Inbound) -> Progress {
         if let Some(files) = &self.shared.static_files {
             let path = request.uri().path();
             let file = files.serve(request.method(), path, request.headers());
@@ -89,7 +129,7 @@ impl Service {
         self.route(request)
     }
 
-    fn route(self: &Arc<Self>, request: hyper::Request<Incoming>) -> Progress {
+    fn route(self: &Arc<Self>, request: Inbound) -> Progress {
         let path = request.uri().path();
         let routes = self.shared.routes();
         Progress::done(
@@ -115,20 +155,15 @@ impl Service {
         )
     }
 
-    fn dispatch(
-        self: &Arc<Self>,
-        request: hyper::Request<Incoming>,
-        route: u32,
-        captures: Captures,
-    ) -> Progress {
+    fn dispatch(self: &Arc<Self>, request: Inbound, route: u32, captures: Captures) -> Progress {
         if self.is_full() {
             return Progress::done(busy(FULL));
         }
         let (mut head, incoming) = request.into_parts();
         name_host(&mut head);
-        if hyper::body::Body::is_end_stream(&incoming) {
+        let Some(incoming) = incoming.filter(|body| !hyper::body::Body::is_end_stream(body)) else {
             return self.hand_over(head, RequestBody::empty(), route, captures);
-        }
+        };
         let service = Arc::clone(self);
         Progress::Working(Box::pin(async move {
             match service.request_body(&head.headers, incoming).await {

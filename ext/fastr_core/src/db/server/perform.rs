@@ -210,7 +210,10 @@ async fn within(
     tokio::time::timeout(limit, finishing)
         .await
         .unwrap_or_else(|_| {
-            let message = format!("no answer within {} (commit_timeout)", refusal::seconds(limit));
+            let message = format!(
+                "no answer within {} (commit_timeout)",
+                refusal::seconds(limit)
+            );
             Err(Failure {
                 error: DatabaseError::new(DatabaseErrorKind::ConnectionLost, message),
                 fate: Fate::Lost { repeatable: false },

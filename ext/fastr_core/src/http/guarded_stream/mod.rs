@@ -23,7 +23,7 @@ use crate::http::sendfile::Transfer;
 use crate::http::server::Shared;
 
 /// So much is read at once. One buffer serves all connections of the thread.
-const SCRATCH: usize = 64 * 1024;
+pub(crate) const SCRATCH: usize = 64 * 1024;
 
 thread_local! {
     static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; SCRATCH]);
@@ -83,6 +83,18 @@ impl GuardedStream {
             transfer: None,
             write_timer: LazyTimer::default(),
         }
+    }
+
+    /// Puts bytes that were read and judged back in front of the others.
+    pub(crate) fn put_back(&mut self, judged: &[u8]) {
+        let behind = std::mem::replace(&mut self.output, BytesMut::from(judged));
+        self.output.extend_from_slice(&behind);
+    }
+
+    /// Something moves now.
+    pub(crate) fn touch(&mut self) -> Instant {
+        self.active = Instant::now();
+        self.active
     }
 
     fn park<T>(&mut self, context: &Context<'_>) -> Poll<T> {

@@ -62,6 +62,13 @@ impl Listing {
         snapshot.root.clone().filter(|_| may_exist)
     }
 
+    /// Whether it is known that there is no such name at the top of the root.
+    pub(super) fn lacks(&self, name: &str) -> bool {
+        let snapshot = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let names = snapshot.names.as_ref();
+        names.is_some_and(|names| !names.contains(name.as_bytes())) && self.is_fresh(&snapshot)
+    }
+
     async fn renewed(&self) -> Arc<Snapshot> {
         let _only_one = self.renewing.lock().await;
         let known = self.current();

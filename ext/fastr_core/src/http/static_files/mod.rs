@@ -98,6 +98,16 @@ impl StaticFiles {
         })
     }
 
+    /// Whether no file has this path, as far as that is known without a look at the folder: so it is for most requests
+    /// of an application.
+    #[must_use]
+    pub fn lacks(&self, path: &str) -> bool {
+        let first = path.strip_prefix('/').unwrap_or(path).split('/').next();
+        first.is_some_and(|first| {
+            !first.is_empty() && !first.contains('%') && self.listing.lacks(first)
+        })
+    }
+
     /// Answers a request, or leaves it to the router. `path` is raw, still percent-encoded, without the query.
     ///
     /// Only GET and HEAD are answered. Must be called on a tokio runtime.
