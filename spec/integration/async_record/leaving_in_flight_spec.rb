@@ -19,7 +19,9 @@ RSpec.describe "AsyncRecord in a program that ends", limit: 90 do
         streaming.pop
         #{"Thread.new { database.query(#{sleep_sql(30).inspect}) }" unless kind == :sqlite}
         #{"AsyncRecord.listen('jobs', database: database) { |*| nil }.wait" if kind == :postgresql}
-        #{"AsyncRecord.begin(database: database).query(\"insert into notes (body) values ('x')\")" unless kind == :sqlite}
+        #{unless kind == :sqlite
+            "AsyncRecord.begin(database: database).query(\"insert into notes (body) values ('x')\")"
+          end}
         sleep 0.2
       RUBY
     end

@@ -86,9 +86,9 @@ unless Support::Servers.mariadb?
         database.execute("create table notes (id #{column(:id)}, body text)")
         model("Note", database)
         expect([Note.create!(body: "a").id, Note.create!(body: "b").id]).to eq([1, 2])
-        expect {
+        expect do
           Note.insert_all!([{ body: "c" }], returning: :id)
-        }.to raise_error(AsyncRecord::NotSupported, /RETURNING/)
+        end.to raise_error(AsyncRecord::NotSupported, /RETURNING/)
       end
 
       it "names what a check, a key and a reference are called" do
