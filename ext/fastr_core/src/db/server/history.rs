@@ -19,7 +19,7 @@ const PROOF: u8 = 5;
 const WEIGHT: u32 = 8;
 
 /// No run counts for more: after one that took an hour a statement is trusted again after some twenty quick ones.
-const WORST: Duration = Duration::from_millis(64);
+const WORST: Duration = Duration::from_millis(256);
 
 /// So many texts are remembered in each of two generations.
 const GENERATION: usize = 512;
