@@ -133,13 +133,13 @@ fn a_crowd_survives_a_server_that_is_killed_again_and_again() {
                     }
                 });
             }
+            let _end = Over(&is_over);
             for _ in 0..3 {
                 std::thread::sleep(Duration::from_millis(300));
                 server.control("kill");
                 std::thread::sleep(Duration::from_millis(200));
                 server.control("start");
             }
-            is_over.store(true, Ordering::Relaxed);
         });
         assert!(eventually(|| start(&database, Query::new("select 1"))
             .result()
@@ -150,6 +150,15 @@ fn a_crowd_survives_a_server_that_is_killed_again_and_again() {
         });
         assert!(at_rest, "{server:?} {:?}", database.stats());
         assert!(!database.stats().transaction_open);
+    }
+}
+
+/// Sends the crowd home, also when what they live through fails.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 

@@ -112,14 +112,21 @@ module Support
         end
       end
 
-      # PostgreSQL has a process for each connection.
+      # PostgreSQL has a process for each connection; some end while they are looked for.
       def signal_all(signal)
-        children = Dir["/proc/[0-9]*/stat"].select do |path|
-          File.read(path)[/\) \S (\d+)/, 1].to_i == @pid
-        rescue SystemCallError
-          next # it has ended
+        [@pid, *children].each do |pid|
+          Process.kill(signal, pid)
+        rescue Errno::ESRCH
+          next
         end
-        Process.kill(signal, @pid, *children.map { |path| path[/\d+/].to_i })
+      end
+
+      def children
+        Dir["/proc/[0-9]*/stat"].filter_map do |path|
+          path[/\d+/].to_i if File.read(path)[/\) \S (\d+)/, 1].to_i == @pid
+        rescue SystemCallError
+          next
+        end
       end
 
       # As by the kernel: no farewell, nothing written.
