@@ -4,6 +4,7 @@ require_relative "errors"
 require_relative "lane"
 require_relative "scheduler"
 require_relative "dispatcher/parking"
+require_relative "dispatcher/rest"
 require_relative "dispatcher/spared_thread"
 require_relative "dispatcher/running"
 

@@ -10,7 +10,7 @@ module Fastr
     # Forks; in the child, forgets the parent's reactor and dispatcher.
     # @return [Integer] 0 in the child
     def _fork
-      pid = super
+      pid = Dispatcher.instance.at_rest { super }
       Fork.start_anew if pid.zero?
       pid
     end

@@ -43,6 +43,27 @@ RSpec.describe "fork", gc: false do
     expect(output).to eq("child waited\n")
   end
 
+  it "waits for a dispatcher that is busy, but not for long" do
+    output, = run_ruby(<<~RUBY)
+      require "fastr"
+      clock = -> { Process.clock_gettime(Process::CLOCK_MONOTONIC) }
+      dispatcher = Fastr::Dispatcher.instance
+      dispatcher.ensure_running
+      started = Thread::Queue.new
+      [0.2, 2.5].each do |seconds|
+        dispatcher.next_tick(-> { started.push(true); finish = clock.call + seconds; nil until clock.call > finish })
+        started.pop
+        since = clock.call
+        Process.wait(fork { GC.start })
+        puts [$?.success?, (clock.call - since).between?(seconds / 4, 2)].inspect
+      end
+      answer = Thread::Queue.new
+      dispatcher.next_tick(-> { answer.push("goes on") })
+      puts answer.pop
+    RUBY
+    expect(output).to eq("[true, true]\n[true, true]\ngoes on\n")
+  end
+
   it "inside a request handler leaves the request to the parent, and the child can end like any process" do
     output, = run_ruby(<<~RUBY)
       require "fastr"

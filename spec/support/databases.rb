@@ -57,6 +57,11 @@ module Support
       end
     end
 
+    # @return [Boolean] whether the example's database has RETURNING; MySQL itself, unlike MariaDB, has not
+    def returning?
+      kind != :mysql || Servers.mariadb?
+    end
+
     # @param kind [:sqlite, :postgresql, :mysql]
     # @param options [Hash] of AsyncRecord::Database
     # @return [AsyncRecord::Database] empty, and closed after the example

@@ -46,19 +46,37 @@ module Fastr
       def abandon
         forget_everything
         @stopping = true
-        Fiber.set_scheduler(nil) if on_thread?
+        on_thread? ? Fiber.set_scheduler(nil) : forget_thread
         Dispatcher.new(@last_id).tap do |child|
           child.handler = @handler
           child.error_handler = @error_handler
         end
       end
 
+      # Runs a block, a fork, while the loop stands still, see {Rest}.
+      # @api private
+      def at_rest(&block)
+        Rest.during(self, &block)
+      end
+
+      # In a lane: the thread's first fiber rests, and the lane goes on afterwards.
+      # @api private
+      def rest(rest)
+        @rest = [rest, Fiber.current]
+        @root.transfer
+      end
+
       private
+
+      # Nothing of the child leads to the fibers of a thread that it does not have.
+      def forget_thread
+        @root = @thread = @background = nil
+      end
 
       def forget_everything
         @inbox = []
         @ticked = false
-        @successor = nil
+        @successor = @rest = nil
         @ticks = []
         @pending = {}
         @early = {}
@@ -148,14 +166,25 @@ module Fastr
         requests.each { |request| failed(CancelledError.new("the dispatcher's thread was killed"), request) }
       end
 
+      def stand_still
+        rest, lane = @rest
+        @rest = nil
+        rest.stand_still
+        lane.transfer
+      end
+
       # A fiber that was transferred to and that ends leaves its thread's first fiber in charge: a surplus lane that
       # named its successor, or one of user code. The loop goes on all the same.
       def run_lanes(first)
         Lane.new(self, first).transfer
-        until @stopping && !@successor
-          fiber, value = @successor
-          @successor = nil
-          fiber ? fiber.transfer(value) : next_lane.transfer
+        until @stopping && !@successor && !@rest
+          if @rest
+            stand_still
+          else
+            fiber, value = @successor
+            @successor = nil
+            fiber ? fiber.transfer(value) : next_lane.transfer
+          end
         end
       end
     end

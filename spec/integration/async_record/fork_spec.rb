@@ -38,6 +38,20 @@ RSpec.describe "AsyncRecord and fork", limit: 60 do
       expect(output).to eq("1\n11\n21\n")
     end
 
+    it "gives a child threads and collections of its own" do
+      output = script(<<~RUBY)
+        AsyncRecord.transaction do
+          Note.create!(body: "in a transaction")
+          Process.wait(fork do
+            10.times { Thread.new { Array.new(10_000) { Object.new } }.join && GC.start }
+            puts Note.count
+          end)
+          puts $?.success?
+        end
+      RUBY
+      expect(output).to eq("1\ntrue\n")
+    end
+
     it "leaves the parent's open transaction alone, however the child ends" do
       output = script(<<~RUBY)
         ending = [-> { exit }, -> { exit!(0) }, -> { Process.kill(:KILL, Process.pid) }, -> { GC.start }]

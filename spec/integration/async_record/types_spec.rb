@@ -116,6 +116,8 @@ RSpec.describe "Types" do
     end
 
     it "returns cast values from inserts" do
+      skip "MySQL has no RETURNING" unless returning?
+
       expect(Sample.insert_all!([{ moment: Time.utc(2024), flag: true }], returning: %i[id moment flag]))
         .to eq([[1, Time.utc(2024), true]])
     end

@@ -46,6 +46,8 @@ RSpec.describe "Writes" do
       end
 
       it "and return columns" do
+        skip "MySQL has no RETURNING" unless returning?
+
         expect(Hit.insert_all!([{ path: "/a", count: 1 }, { path: "/b", count: 2 }], returning: :path)).to eq(%w[/a /b])
         expect(Hit.upsert_all([{ path: "/a", count: 5 }], unique_by: :path, returning: %i[path count]))
           .to eq([["/a", 5]])
@@ -63,8 +65,7 @@ RSpec.describe "Writes" do
       end
 
       it "in both styles" do
-        expect(called_back { |done| Hit.insert_all!([{ path: "/a" }], returning: :path) { |paths| done.call(paths) } })
-          .to eq(["/a"])
+        expect(called_back { |done| Hit.insert_all!([{ path: "/a" }]) { |count| done.call(count) } }).to eq(1)
         _, error = called_back { |done| Hit.insert_all!([{ path: "/a" }]) { |count, e| done.call(count, e) } }
         expect(error).to be_a(AsyncRecord::UniqueViolation)
       end
