@@ -38,13 +38,14 @@ RSpec.describe "AsyncRecord and fork", limit: 60 do
       expect(output).to eq("1\n11\n21\n")
     end
 
-    it "gives a child threads and collections of its own" do
+    it "lets a child collect garbage before and after it has threads of its own" do
       output = script(<<~RUBY)
         AsyncRecord.transaction do
           Note.create!(body: "in a transaction")
           Process.wait(fork do
-            10.times { Thread.new { Array.new(10_000) { Object.new } }.join && GC.start }
+            50.times { Array.new(10_000) { Object.new } && GC.start }
             puts Note.count
+            GC.start
           end)
           puts $?.success?
         end
