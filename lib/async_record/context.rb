@@ -40,7 +40,7 @@ module AsyncRecord
         replace(before.merge(key => value).freeze)
         yield
       ensure
-        restore(before)
+        restore(before) if before # none: interrupted before anything was set
       end
 
       # @yield without any values: what is called back later belongs to no transaction but the one it names
@@ -57,7 +57,7 @@ module AsyncRecord
         replace(values)
         yield
       ensure
-        restore(before)
+        restore(before) if before # none: interrupted before anything was set
       end
 
       # From now on contexts may have notes; programs without replicas do not pay for them.
