@@ -6,8 +6,8 @@ module Fastr
   #
   # A small program's heap is nearly full of what lives for ever: a few thousand free slots make a collection after each
   # few hundred requests, and whenever a fifth of the heap is not free after one, Ruby does a major collection, whose
-  # milliseconds all requests in flight share. Hello on one core: 103,000 requests/s instead of 97,500 and a 99th
-  # percentile of 1.0 ms instead of 3.5, for 1.3 MB.
+  # milliseconds all requests in flight share. Hello on one core with 64 connections (`bench/run -w plaintext`): a 99th
+  # percentile of 1.2 ms instead of 3.8, for 1.3 MB.
   module Headroom
     SLOTS = 32_768
     private_constant :SLOTS
