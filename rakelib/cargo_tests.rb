@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "English"
+
 # Owns running the tests of the Rust core. Like the specs, some measure time beside others who use the machine: what
 # failed is run once more, alone and in the open. What is wrong fails twice; what does not compile, or crashed and so
 # did not say how it ended, is not run again.

@@ -1,30 +1,9 @@
 # frozen_string_literal: true
 
 # Owns running the tests, each suite by its own runner in its own process.
-require "English"
-require "tmpdir"
 require_relative "acceptance"
 require_relative "cargo_tests"
-
-# Runs rspec. Some examples measure time, and on a machine that others use as well one can fail for their sake: what
-# failed is run once more, alone and in the open. What is wrong fails twice.
-module RSpecRun
-  # What may differ between MariaDB, which `rake spec` asks everything, and MySQL.
-  ON_MYSQL = %w[mysql_login types errors transactions migrations records queries writes known_traps table_schemas
-                server_limits].map { |name| "spec/integration/async_record/#{name}_spec.rb" }.freeze
-
-  module_function
-
-  def once_more_alone(*arguments, env: {})
-    Dir.mktmpdir("fastr-spec") do |folder|
-      env = env.merge("FASTR_SPEC_STATUS" => "#{folder}/status")
-      return true if system(env, RbConfig.ruby, "-S", "rspec", *arguments)
-
-      puts "== once more, alone: what failed"
-      system(env, RbConfig.ruby, "-S", "rspec", "--only-failures", *arguments)
-    end
-  end
-end
+require_relative "rspec_run"
 
 # Parts of the names of the properties whose input comes from outside: clients, servers, URLs, statements.
 FUZZED = %w[make_a_panic _panic any_pieces cut_anywhere shows_a_password beneath_the_root was_encoded

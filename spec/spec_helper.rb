@@ -30,6 +30,10 @@ RSpec.configure do |config|
   limit = ENV["FASTR_GC"] ? 300 : 20
   config.around { |example| Timeout.timeout(example.metadata.fetch(:limit, limit)) { example.run } }
 
+  # A lock in native code can hold the whole interpreter; the runner ends it then, and tells what ran last.
+  running = ENV.fetch("FASTR_SPEC_RUNNING", nil)
+  config.before { |example| File.write(running, "#{example.location} #{example.full_description}") } if running
+
   config.after(:suite) do
     Support::OwnWarnings.seen.each { |message| RSpec.configuration.reporter.message("warning in our code: #{message}") }
     abort "warnings in our own code" if Support::OwnWarnings.seen.any?

@@ -26,6 +26,27 @@ RSpec.describe "The life of the reactor", limit: 60, gc: false do
     expect(output).to eq("0\ntrue\n")
   end
 
+  # Where a look-up by name lets other threads in, a lock around it would never be given back.
+  it "begins on several threads at once, whatever they make first", :aggregate_failures do
+    output, status = run_ruby(<<~'RUBY')
+      require "async_record"
+      def Object.const_get(*) = sleep(0.01).then { super }
+      database = AsyncRecord.connect("sqlite::memory:")
+      values = [Date.new(2026, 1, 2), BigDecimal("1.5"), DateTime.new(2026), AsyncRecord::Interval.new(days: 1)]
+      firsts = {
+        rows: -> { database.query("select 1 as one") },
+        stream: -> { database.stream("select 1 as one") { |row| row } },
+        binds: -> { values.map { |value| database.query("select ?", value) rescue $!.class } },
+        timings: -> { AsyncRecord::Timings.new },
+        routes: -> { Fastr::RouteTable.new },
+        timer: -> { Fastr::Completion.await { |sink| Fastr::Native.timer(sink, 0.001) } }
+      }
+      firsts.each { |name, work| puts "#{name}: #{Array.new(4) { Thread.new(&work) }.map(&:value).uniq.size}" }
+    RUBY
+    expect(status).to be_success
+    expect(output.lines(chomp: true)).to eq(["rows: 1", "stream: 1", "binds: 1", "timings: 4", "routes: 4", "timer: 1"])
+  end
+
   it "hands over from the background to a program's own run, with what is pending" do
     output, = run_ruby(<<~RUBY)
       require "fastr"

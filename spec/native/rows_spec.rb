@@ -14,6 +14,13 @@ RSpec.describe AsyncRecord::Rows do
     expect { some.excerpt(["c"], 0, 1) }.to raise_error(ArgumentError, /no such column/)
   end
 
+  it "keeps names of columns that nobody else knows" do
+    names = Array.new(40) { |number| "column_#{rand(1 << 40)}_#{number}" }
+    result = rows("select #{names.map.with_index { |name, index| "'#{index}' as #{name}" }.join(", ")}")
+    hashes = Support::HostileGC.stress { [*result.to_a, result.hash_at(0)] }
+    expect(hashes).to all(have_attributes(keys: names, values: (0...40).map(&:to_s)))
+  end
+
   it "nests children into their parents" do
     parents = rows("select 1 as id, 'é' as name union all select 2, null")
     children = Array.new(3) { |index| rows("select #{(index % 2) + 1} as parent, #{index} as number") }

@@ -4,29 +4,18 @@
 use fastr_core::db::civil as calendar;
 use fastr_core::db::{Interval, Range, Value as Stored};
 use magnus::prelude::*;
-use magnus::value::Lazy;
-use magnus::{Error, RArray, RClass, RModule, RString, Ruby, Time, Value};
+use magnus::{Error, RArray, RClass, RString, Ruby, Time, Value};
 
+use crate::constant::Constant;
 use crate::raw::env;
 
 /// How deep arrays may nest: PostgreSQL's own limit is 6 dimensions.
 const DEEPEST: usize = 6;
 
-static BIG_DECIMAL: Lazy<RClass> = Lazy::new(|ruby| class(ruby, "BigDecimal"));
-static DATE: Lazy<RClass> = Lazy::new(|ruby| class(ruby, "Date"));
-static DATE_TIME: Lazy<RClass> = Lazy::new(|ruby| class(ruby, "DateTime"));
-static INTERVAL: Lazy<RClass> = Lazy::new(|ruby| {
-    ruby.class_object()
-        .const_get::<_, RModule>("AsyncRecord")
-        .and_then(|module| module.const_get("Interval"))
-        .expect("async_record/values.rb defines it before anything is bound")
-});
-
-fn class(ruby: &Ruby, name: &str) -> RClass {
-    ruby.class_object()
-        .const_get(name)
-        .expect("async_record requires the class before it loads this library")
-}
+static BIG_DECIMAL: Constant<RClass> = Constant::new("BigDecimal");
+static DATE: Constant<RClass> = Constant::new("Date");
+static DATE_TIME: Constant<RClass> = Constant::new("DateTime");
+static INTERVAL: Constant<RClass> = Constant::within("AsyncRecord", "Interval");
 
 /// A Ruby value as a bind.
 pub(crate) fn bind(ruby: &Ruby, value: Value) -> Result<Stored, Error> {
@@ -62,16 +51,16 @@ fn nested(ruby: &Ruby, value: Value, depth: usize) -> Result<Stored, Error> {
 }
 
 fn object(ruby: &Ruby, value: Value) -> Result<Stored, Error> {
-    if value.is_kind_of(ruby.get_inner(&BIG_DECIMAL)) {
+    if value.is_kind_of(BIG_DECIMAL.get(ruby)?) {
         return Ok(Stored::Decimal(value.funcall("to_s", ("F",))?));
     }
-    if value.is_kind_of(ruby.get_inner(&DATE_TIME)) {
+    if value.is_kind_of(DATE_TIME.get(ruby)?) {
         return moment(ruby, value.funcall("to_time", ())?);
     }
-    if value.is_kind_of(ruby.get_inner(&DATE)) {
+    if value.is_kind_of(DATE.get(ruby)?) {
         return day(ruby, value);
     }
-    if value.is_kind_of(ruby.get_inner(&INTERVAL)) {
+    if value.is_kind_of(INTERVAL.get(ruby)?) {
         return Ok(Stored::Interval(Interval {
             months: value.funcall("months", ())?,
             days: value.funcall("days", ())?,

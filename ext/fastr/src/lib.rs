@@ -8,6 +8,7 @@
 mod answer;
 mod bind;
 mod civil;
+mod constant;
 mod convert;
 mod error;
 mod native;

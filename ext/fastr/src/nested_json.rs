@@ -58,7 +58,7 @@ fn branch(branch: RArray) -> Result<Branch, Error> {
 fn all_rows(parts: RArray) -> Result<Arc<Rows>, Error> {
     let parts: Vec<Arc<Rows>> = parts
         .into_iter()
-        .map(|part| <&RubyRows>::try_convert(part).map(|rows| Arc::clone(&rows.0)))
+        .map(|part| <&RubyRows>::try_convert(part).map(|rows| Arc::clone(&rows.rows)))
         .collect::<Result<_, _>>()?;
     Ok(concat(&parts))
 }

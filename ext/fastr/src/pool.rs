@@ -18,6 +18,7 @@ use magnus::{
 };
 
 use crate::bind::bind;
+use crate::constant::define_class;
 use crate::convert;
 use crate::error::{guard, raise};
 use crate::native;
@@ -273,8 +274,7 @@ fn unknown(ruby: &Ruby, what: &str, name: &str) -> Error {
 }
 
 pub(crate) fn define(ruby: &Ruby, record: RModule) -> Result<(), Error> {
-    let class = record.define_class("Pool", ruby.class_object())?;
-    class.undef_default_alloc_func();
+    let class = define_class::<RubyPool>(ruby, record, "Pool")?;
     class.define_singleton_method("new", function!(RubyPool::new, 2))?;
     class.define_method("query", method!(RubyPool::query, 4))?;
     class.define_method("stream", method!(RubyPool::stream, 4))?;

@@ -12,6 +12,7 @@ use http::HeaderMap;
 use magnus::prelude::*;
 use magnus::{Error, RArray, RHash, RModule, RString, Ruby, Value, method};
 
+use crate::constant::define_class;
 use crate::convert;
 use crate::error::{guard, raise};
 use crate::native;
@@ -233,8 +234,7 @@ pub(crate) fn header_value(ruby: &Ruby, fields: Option<&HeaderMap>, name: &str) 
 }
 
 pub(crate) fn define(ruby: &Ruby, fastr: RModule) -> Result<(), Error> {
-    let class = fastr.define_class("Request", ruby.class_object())?;
-    class.undef_default_alloc_func();
+    let class = define_class::<RubyRequest>(ruby, fastr, "Request")?;
     class.define_method("id", method!(RubyRequest::id, 0))?;
     class.define_method("method", method!(RubyRequest::verb, 0))?;
     class.define_method("path", method!(RubyRequest::path, 0))?;

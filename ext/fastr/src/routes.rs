@@ -11,6 +11,7 @@ use magnus::prelude::*;
 use magnus::typed_data::Obj;
 use magnus::{Error, RHash, RModule, RString, Ruby, Value, function, method};
 
+use crate::constant::define_class;
 use crate::error::{guard, raise};
 use crate::raw::env;
 
@@ -199,8 +200,7 @@ fn pairs(hash: RHash) -> Result<Vec<(String, String)>, Error> {
 }
 
 pub(crate) fn define(ruby: &Ruby, fastr: RModule) -> Result<(), Error> {
-    let class = fastr.define_class("RouteTable", ruby.class_object())?;
-    class.undef_default_alloc_func();
+    let class = define_class::<RubyRoutes>(ruby, fastr, "RouteTable")?;
     class.define_singleton_method("new", function!(RubyRoutes::new, 0))?;
     class.define_method("add", method!(RubyRoutes::add, 4))?;
     class.define_method("add_for_host", method!(RubyRoutes::add_for_host, 5))?;

@@ -1,25 +1,44 @@
 //! `AsyncRecord::Rows`: a result that stays in Rust until it is read.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use fastr_core::Outcome;
 use fastr_core::db::{JsonOptions, Rows, Written, to_json};
+use magnus::gc::Marker;
 use magnus::prelude::*;
-use magnus::{Error, RArray, RHash, RModule, RString, Ruby, Value, method};
+use magnus::value::Opaque;
+use magnus::{DataTypeFunctions, Error, RArray, RHash, RModule, RString, Ruby, Value, method};
 
+use crate::constant::define_class;
 use crate::error::{guard, raise};
 use crate::nested_json;
 use crate::raw::env;
 use crate::stream::{self, RubyRowStream, RubySubscription};
 use crate::value::Decoder;
 
-#[magnus::wrap(class = "AsyncRecord::Rows", free_immediately, size)]
-pub(crate) struct RubyRows(pub(crate) Arc<Rows>);
+#[derive(magnus::TypedData)]
+#[magnus(class = "AsyncRecord::Rows", free_immediately, size, mark)]
+pub(crate) struct RubyRows {
+    pub(crate) rows: Arc<Rows>,
+    keys: OnceLock<Opaque<RArray>>,
+}
+
+impl DataTypeFunctions for RubyRows {
+    fn size(&self) -> usize {
+        size_of::<Self>()
+    }
+
+    fn mark(&self, marker: &Marker) {
+        if let Some(keys) = self.keys.get() {
+            marker.mark(*keys);
+        }
+    }
+}
 
 /// The Ruby value of a database's outcome.
 pub(crate) fn outcome(ruby: &Ruby, outcome: Outcome) -> Result<Value, Error> {
     Ok(match outcome {
-        Outcome::Rows(rows) => ruby.into_value(RubyRows(rows)),
+        Outcome::Rows(rows) => ruby.into_value(RubyRows::new(rows)),
         Outcome::Written(Written {
             rows_affected,
             last_insert_id,
@@ -38,43 +57,52 @@ pub(crate) fn outcome(ruby: &Ruby, outcome: Outcome) -> Result<Value, Error> {
 }
 
 impl RubyRows {
+    pub(crate) fn new(rows: Arc<Rows>) -> Self {
+        Self {
+            rows,
+            keys: OnceLock::new(),
+        }
+    }
+
     /// A JSON array of objects, as a statement of that shape answers.
     fn to_json_bytes(&self) -> Result<RString, Error> {
         guard(|ruby| {
-            let json = to_json(&self.0, &JsonOptions::default()).map_err(|e| raise(ruby, &e))?;
+            let json = to_json(&self.rows, &JsonOptions::default()).map_err(|e| raise(ruby, &e))?;
             Ok(ruby.enc_str_new(json, ruby.utf8_encoding()))
         })
     }
 
     fn size(&self) -> usize {
-        self.0.len()
+        self.rows.len()
     }
 
     fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.rows.is_empty()
     }
 
-    /// The columns' names as Hash keys: frozen and shared.
-    fn keys(&self) -> Vec<RString> {
-        self.0
-            .columns()
-            .iter()
-            .map(|column| env::interned(&column.name))
-            .collect()
+    /// The columns' names as Hash keys: frozen and shared. Nobody else may know them, so the result keeps them.
+    fn keys(&self, ruby: &Ruby) -> RArray {
+        if let Some(keys) = self.keys.get() {
+            return ruby.get_inner(*keys);
+        }
+        let names = self.rows.columns().iter();
+        let keys = ruby.ary_from_iter(names.map(|column| env::interned(&column.name)));
+        keys.freeze();
+        // Nobody came between: this thread holds the GVL all the time.
+        let _ = self.keys.set(keys.into());
+        keys
     }
 
     fn columns(ruby: &Ruby, this: &Self) -> RArray {
-        let array = ruby.ary_from_iter(this.keys());
-        array.freeze();
-        array
+        this.keys(ruby)
     }
 
     fn to_a(ruby: &Ruby, this: &Self) -> Result<RArray, Error> {
         guard(|_| {
-            let (keys, decoder) = (this.keys(), Decoder::new(ruby));
-            let array = ruby.ary_new_capa(this.0.len());
-            for index in 0..this.0.len() {
-                array.push(this.hash(ruby, &decoder, &keys, index)?)?;
+            let decoder = Decoder::new(ruby);
+            let array = ruby.ary_new_capa(this.rows.len());
+            for index in 0..this.rows.len() {
+                array.push(this.hash(ruby, &decoder, index)?)?;
             }
             Ok(array)
         })
@@ -82,36 +110,30 @@ impl RubyRows {
 
     fn hash_at(ruby: &Ruby, this: &Self, index: usize) -> Result<Option<RHash>, Error> {
         guard(|_| {
-            if index >= this.0.len() {
+            if index >= this.rows.len() {
                 return Ok(None);
             }
-            this.hash(ruby, &Decoder::new(ruby), &this.keys(), index)
-                .map(Some)
+            this.hash(ruby, &Decoder::new(ruby), index).map(Some)
         })
     }
 
-    fn hash(
-        &self,
-        ruby: &Ruby,
-        decoder: &Decoder<'_>,
-        keys: &[RString],
-        index: usize,
-    ) -> Result<RHash, Error> {
-        let hash = ruby.hash_new();
-        let values = self.0.row(index).unwrap_or(&[]);
-        for ((key, column), value) in keys.iter().zip(self.0.columns()).zip(values) {
-            env::store(hash, *key, decoder.decode(column.kind, value)?);
+    fn hash(&self, ruby: &Ruby, decoder: &Decoder<'_>, index: usize) -> Result<RHash, Error> {
+        let (keys, hash) = (self.keys(ruby), ruby.hash_new());
+        let values = self.rows.row(index).unwrap_or(&[]);
+        for (place, (column, value)) in self.rows.columns().iter().zip(values).enumerate() {
+            let value = decoder.decode(column.kind, value)?;
+            env::store(hash, keys.entry(place as isize)?, value);
         }
         Ok(hash)
     }
 
     fn row(ruby: &Ruby, this: &Self, index: usize) -> Result<Option<RArray>, Error> {
         guard(|_| {
-            let Some(values) = this.0.row(index) else {
+            let Some(values) = this.rows.row(index) else {
                 return Ok(None);
             };
             let (decoder, array) = (Decoder::new(ruby), ruby.ary_new_capa(values.len()));
-            for (column, value) in this.0.columns().iter().zip(values) {
+            for (column, value) in this.rows.columns().iter().zip(values) {
                 array.push(decoder.decode(column.kind, value)?)?;
             }
             Ok(Some(array))
@@ -120,11 +142,11 @@ impl RubyRows {
 
     fn values_at_column(ruby: &Ruby, this: &Self, index: usize) -> Result<Option<RArray>, Error> {
         guard(|_| {
-            let Some(column) = this.0.columns().get(index) else {
+            let Some(column) = this.rows.columns().get(index) else {
                 return Ok(None);
             };
-            let (decoder, array) = (Decoder::new(ruby), ruby.ary_new_capa(this.0.len()));
-            for row in this.0.iter() {
+            let (decoder, array) = (Decoder::new(ruby), ruby.ary_new_capa(this.rows.len()));
+            for row in this.rows.iter() {
                 array.push(decoder.decode(column.kind, &row[index])?)?;
             }
             Ok(Some(array))
@@ -141,20 +163,19 @@ fn excerpt(
     count: usize,
 ) -> Result<RubyRows, Error> {
     guard(|_| {
-        let columns = this.0.columns();
+        let columns = this.rows.columns();
         let indexes = names
             .iter()
             .map(|name| columns.iter().rposition(|column| column.name == *name))
             .collect::<Option<Vec<_>>>()
             .ok_or_else(|| Error::new(ruby.exception_arg_error(), "no such column"))?;
-        let excerpt = fastr_core::db::excerpt(&this.0, &indexes, start, count);
-        Ok(RubyRows(Arc::new(excerpt)))
+        let excerpt = fastr_core::db::excerpt(&this.rows, &indexes, start, count);
+        Ok(RubyRows::new(Arc::new(excerpt)))
     })
 }
 
 pub(crate) fn define(ruby: &Ruby, record: RModule) -> Result<(), Error> {
-    let class = record.define_class("Rows", ruby.class_object())?;
-    class.undef_default_alloc_func();
+    let class = define_class::<RubyRows>(ruby, record, "Rows")?;
     nested_json::define(class)?;
     class.define_method("excerpt", method!(excerpt, 3))?;
     class.define_method("size", method!(RubyRows::size, 0))?;

@@ -7,6 +7,7 @@ use fastr_core::http::{ServerOptions, limits::Limits};
 use magnus::prelude::*;
 use magnus::{Error, RHash, RModule, Ruby, Value, function, method, typed_data::Obj};
 
+use crate::constant::define_class;
 use crate::convert;
 use crate::error::{guard, raise};
 use crate::native;
@@ -110,8 +111,7 @@ fn set_limit(ruby: &Ruby, limits: &mut Limits, name: &str, value: Value) -> Resu
 }
 
 pub(crate) fn define(ruby: &Ruby, fastr: RModule) -> Result<(), Error> {
-    let class = fastr.define_class("Server", ruby.class_object())?;
-    class.undef_default_alloc_func();
+    let class = define_class::<RubyServer>(ruby, fastr, "Server")?;
     class.define_singleton_method("listen", function!(RubyServer::listen, 2))?;
     class.define_method("port", method!(RubyServer::port, 0))?;
     class.define_method("host", method!(RubyServer::host, 0))?;

@@ -6,6 +6,7 @@ use fastr_core::db::{Feed, Notification, RowStream};
 use magnus::prelude::*;
 use magnus::{Error, RModule, Ruby, Value, method};
 
+use crate::constant::define_class;
 use crate::error::{guard, raise};
 use crate::native;
 use crate::owned::Owned;
@@ -109,12 +110,10 @@ pub(crate) fn notification(ruby: &Ruby, notification: Notification) -> Result<Va
 }
 
 pub(crate) fn define(ruby: &Ruby, record: RModule) -> Result<(), Error> {
-    let class = record.define_class("RowStream", ruby.class_object())?;
-    class.undef_default_alloc_func();
+    let class = define_class::<RubyRowStream>(ruby, record, "RowStream")?;
     class.define_method("next", method!(RubyRowStream::next, 1))?;
     class.define_method("close", method!(RubyRowStream::close, 0))?;
-    let class = record.define_class("Subscription", ruby.class_object())?;
-    class.undef_default_alloc_func();
+    let class = define_class::<RubySubscription>(ruby, record, "Subscription")?;
     class.define_method("next", method!(RubySubscription::next, 1))?;
     class.define_method("close", method!(RubySubscription::close, 0))
 }

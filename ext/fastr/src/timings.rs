@@ -7,6 +7,8 @@ use fastr_core::db::Timings;
 use magnus::prelude::*;
 use magnus::{Error, RModule, Ruby, function, method};
 
+use crate::constant::define_class;
+
 #[magnus::wrap(class = "AsyncRecord::Timings", free_immediately)]
 pub(crate) struct RubyTimings(pub(crate) Arc<Timings>);
 
@@ -37,8 +39,7 @@ fn milliseconds(time: Duration) -> f64 {
 }
 
 pub(crate) fn define(ruby: &Ruby, record: RModule) -> Result<(), Error> {
-    let class = record.define_class("Timings", ruby.class_object())?;
-    class.undef_default_alloc_func();
+    let class = define_class::<RubyTimings>(ruby, record, "Timings")?;
     class.define_singleton_method("new", function!(RubyTimings::new, 0))?;
     class.define_method("queue_ms", method!(RubyTimings::queue_ms, 0))?;
     class.define_method("db_ms", method!(RubyTimings::db_ms, 0))?;

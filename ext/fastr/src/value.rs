@@ -5,34 +5,17 @@ use fastr_core::db::civil as calendar;
 use fastr_core::db::{Interval, Kind, Range, Value as Stored, range_text};
 use magnus::prelude::*;
 use magnus::time::{Offset, Timespec};
-use magnus::value::Lazy;
 use magnus::{Error, RClass, RModule, Ruby, Value};
 
 use crate::civil;
+use crate::constant::Constant;
 use crate::raw::env;
 
-static DATE: Lazy<RClass> = Lazy::new(|ruby| class(ruby, "Date"));
-static TIME: Lazy<RClass> = Lazy::new(|ruby| class(ruby, "Time"));
-static INTERVAL: Lazy<RClass> = Lazy::new(|ruby| record_class(ruby, "Interval"));
-static RAW: Lazy<RClass> = Lazy::new(|ruby| record_class(ruby, "Raw"));
-static JSON: Lazy<RModule> = Lazy::new(|ruby| {
-    ruby.class_object()
-        .const_get("JSON")
-        .expect("async_record requires json before it loads this library")
-});
-
-fn class(ruby: &Ruby, name: &str) -> RClass {
-    ruby.class_object()
-        .const_get(name)
-        .expect("async_record requires the class before it loads this library")
-}
-
-fn record_class(ruby: &Ruby, name: &str) -> RClass {
-    ruby.class_object()
-        .const_get::<_, RModule>("AsyncRecord")
-        .and_then(|module| module.const_get(name))
-        .expect("async_record/values.rb defines the class before the first row is read")
-}
+static DATE: Constant<RClass> = Constant::new("Date");
+static TIME: Constant<RClass> = Constant::new("Time");
+static JSON: Constant<RModule> = Constant::new("JSON");
+static INTERVAL: Constant<RClass> = Constant::within("AsyncRecord", "Interval");
+static RAW: Constant<RClass> = Constant::within("AsyncRecord", "Raw");
 
 /// Turns stored values into Ruby's.
 pub(crate) struct Decoder<'a>(&'a Ruby);
@@ -61,7 +44,7 @@ impl<'a> Decoder<'a> {
             (Kind::Date, Stored::Text(text)) => self.date(text)?,
             (Kind::DateTime, Stored::Text(text)) => self.time(text)?,
             (Kind::DateTime, Stored::Integer(seconds)) => Some(
-                ruby.get_inner(&TIME)
+                TIME.get(ruby)?
                     .funcall::<_, _, Value>("at", (*seconds,))?
                     .funcall("utc", ())?,
             ),
@@ -72,10 +55,9 @@ impl<'a> Decoder<'a> {
             (_, Stored::Interval(span)) => Some(self.interval(*span)?),
             (_, Stored::Array(elements)) => Some(self.array(kind, elements)?),
             (_, Stored::Range(range)) => self.range(kind, range)?,
-            (Kind::Raw(oid), Stored::Blob(bytes)) => Some(
-                ruby.get_inner(&RAW)
-                    .new_instance((oid, env::binary(bytes)))?,
-            ),
+            (Kind::Raw(oid), Stored::Blob(bytes)) => {
+                Some(RAW.get(ruby)?.new_instance((oid, env::binary(bytes)))?)
+            }
             _ => None,
         };
         match decoded {
@@ -120,7 +102,7 @@ impl<'a> Decoder<'a> {
             i32::MIN => return Ok(Some(self.infinite(-1.0))),
             _ => {}
         }
-        let class = self.0.get_inner(&DATE);
+        let class = DATE.get(self.0)?;
         let (year, month, day) = calendar::date(i64::from(days));
         // The days that Ruby's calendar leaves out in October 1582 exist in the Gregorian one alone.
         class
@@ -146,7 +128,7 @@ impl<'a> Decoder<'a> {
 
     fn interval(&self, span: Interval) -> Result<Value, Error> {
         let parts = (span.months, span.days, span.microseconds);
-        self.0.get_inner(&INTERVAL).funcall("of", parts)
+        INTERVAL.get(self.0)?.funcall("of", parts)
     }
 
     fn array(&self, kind: Kind, elements: &[Stored]) -> Result<Value, Error> {
@@ -210,8 +192,7 @@ impl<'a> Decoder<'a> {
         let Some((year, month, day)) = civil::date(text) else {
             return Ok(None);
         };
-        self.0
-            .get_inner(&DATE)
+        DATE.get(self.0)?
             .funcall("new", (year, month, day))
             .map(Some)
     }
@@ -220,7 +201,7 @@ impl<'a> Decoder<'a> {
         let Some(moment) = civil::moment(text) else {
             return Ok(None);
         };
-        let time: Value = self.0.get_inner(&TIME).funcall(
+        let time: Value = TIME.get(self.0)?.funcall(
             "at",
             (moment.seconds, moment.nanoseconds, self.0.to_symbol("nsec")),
         )?;
@@ -229,7 +210,7 @@ impl<'a> Decoder<'a> {
 
     /// Invalid JSON in a JSON column stays text.
     fn json(&self, text: &str) -> Result<Option<Value>, Error> {
-        Ok(self.0.get_inner(&JSON).funcall("parse", (text,)).ok())
+        Ok(JSON.get(self.0)?.funcall("parse", (text,)).ok())
     }
 }
 

@@ -7,6 +7,7 @@ use fastr_core::{CompletionId, Error as CoreError};
 use magnus::prelude::*;
 use magnus::{Error, RModule, Ruby, Value, function, method};
 
+use crate::constant::define_class;
 use crate::convert;
 use crate::error::{guard, raise};
 use crate::raw::gvl;
@@ -54,7 +55,7 @@ impl RubyWaiter {
 }
 
 pub(crate) fn define(ruby: &Ruby, fastr: RModule) -> Result<(), Error> {
-    let class = fastr.define_class("Waiter", ruby.class_object())?;
+    let class = define_class::<RubyWaiter>(ruby, fastr, "Waiter")?;
     class.define_singleton_method("new", function!(RubyWaiter::new, 0))?;
     class.define_method("id", method!(RubyWaiter::id, 0))?;
     class.define_method("wait", method!(RubyWaiter::wait, 1))

@@ -88,10 +88,10 @@ fn loans() -> MutexGuard<'static, Vec<Loan>> {
 }
 
 fn strings(ruby: &Ruby) -> RHash {
-    let strings = STRINGS.get_or_init(|| {
-        let strings = ruby.hash_new();
-        ruby.gc_register_mark_object(strings);
-        strings.into()
-    });
-    ruby.get_inner(*strings)
+    if let Some(strings) = STRINGS.get() {
+        return ruby.get_inner(*strings);
+    }
+    let strings = ruby.hash_new();
+    ruby.gc_register_mark_object(strings);
+    ruby.get_inner(*STRINGS.get_or_init(|| strings.into()))
 }
