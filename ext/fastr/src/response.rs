@@ -24,7 +24,9 @@ pub(crate) fn whole(
         return Ok(Answer::Written(written));
     }
     let head = head(ruby, status, headers)?;
-    Ok(Answer::Whole(head.map(|()| self::body(ruby, body))))
+    Ok(Answer::Whole(Box::new(
+        head.map(|()| self::body(ruby, body)),
+    )))
 }
 
 fn written(
