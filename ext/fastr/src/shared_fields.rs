@@ -60,11 +60,11 @@ fn each(written: &mut Written, fields: RHash) -> Result<bool, Error> {
     Ok(is_plain)
 }
 
-/// Whether the Strings cannot change either; keys of a Hash never can.
+/// Whether the Strings cannot change either (those of names can in a Hash that compares by identity).
 fn are_frozen(fields: RHash) -> Result<bool, Error> {
     let mut are_frozen = true;
-    fields.foreach(|_: Value, value: Value| {
-        are_frozen &= value.is_frozen();
+    fields.foreach(|name: Value, value: Value| {
+        are_frozen &= name.is_frozen() && value.is_frozen();
         Ok(ForEach::Continue)
     })?;
     Ok(are_frozen)
