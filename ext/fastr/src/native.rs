@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use fastr_core::db::standstill;
 use fastr_core::queue::Drained;
 use fastr_core::reactor::Reactor;
 use fastr_core::{CompletionId, Error as CoreError, Event};
@@ -63,8 +64,17 @@ impl Around for Forking {
 
     fn in_child() {
         HELD.set(None);
+        standstill::forked();
         owned::forked();
     }
+}
+
+/// How long a fork waits for what SQLite does without looking up, such as writing to the disk.
+const STANDSTILL: Duration = Duration::from_secs(1);
+
+/// Before a fork: whether no thread is inside SQLite, and none goes there until `go_on`.
+fn stand_still() -> Result<bool, Error> {
+    guard(|_| gvl::blocking(|| standstill::ask(STANDSTILL)))
 }
 
 /// In a forked child: the parent's reactor has no thread here. It is left alone, because its descriptors and what it
@@ -254,6 +264,8 @@ pub(crate) fn define(ruby: &Ruby, fastr: RModule) -> Result<(), Error> {
     native.define_singleton_method("start", function!(start, 0))?;
     native.define_singleton_method("running?", function!(is_running, 0))?;
     native.define_singleton_method("after_fork", function!(after_fork, 0))?;
+    native.define_singleton_method("stand_still", function!(stand_still, 0))?;
+    native.define_singleton_method("go_on", function!(standstill::release, 0))?;
     native.define_singleton_method("stop", function!(stop, 0))?;
     native.define_singleton_method("wait", function!(wait, 1))?;
     native.define_singleton_method("dispatch_here", function!(dispatch_here, 1))?;
