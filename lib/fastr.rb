@@ -11,6 +11,7 @@ require_relative "fastr/reactor/process"
 require_relative "fastr/fork"
 require_relative "fastr/framework"
 require_relative "fastr/headroom"
+require_relative "fastr/jit"
 require_relative "fastr/runner"
 
 Fastr::TopLevel.install(start: true) if Fastr::TopLevel.wanted_by?(caller_locations)

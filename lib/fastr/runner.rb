@@ -38,6 +38,7 @@ module Fastr
     # @return [void]
     def run
       write_at_once
+      JIT.enable
       Headroom.make
       listen
       previous = trap_signals

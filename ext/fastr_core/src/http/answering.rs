@@ -15,8 +15,9 @@ use tokio::sync::oneshot;
 use tokio::time::Sleep;
 
 use crate::http::answers::{busy, closing, framed, internal_error};
-use crate::http::body::{Content, ResponseBody};
+use crate::http::body::Content;
 use crate::http::connection::Activity;
+use crate::http::reply::{Answered, Reply};
 use crate::http::responder::Answer;
 use crate::http::response_stream::StreamBody;
 use crate::http::service::Service;
@@ -29,7 +30,7 @@ const PATIENCE: Duration = Duration::from_millis(10);
 /// How far an answer is.
 pub(crate) enum Progress {
     /// It is here.
-    Done(Box<Response<Content>>),
+    Done(Answered),
     /// The dispatcher has the request.
     Dispatched(Dispatched),
     /// Its head is here and waits a moment for its body.
@@ -51,7 +52,7 @@ pub(crate) struct Dispatched {
 
 /// An answer whose head has not left.
 pub(crate) struct Held {
-    response: Response<StreamBody>,
+    response: Box<Response<StreamBody>>,
     dispatched: Dispatched,
     patience: Option<Pin<Box<Sleep>>>,
 }
@@ -82,18 +83,16 @@ impl Answering {
     }
 
     /// An answer that is here already, with the activity it holds.
-    pub(crate) fn prepared(service: Arc<Service>, response: Response<ResponseBody>) -> Self {
-        let (head, body) = response.into_parts();
-        let (content, activity) = body.into_parts();
+    pub(crate) fn prepared(service: Arc<Service>, reply: Reply) -> Self {
         Self {
             service,
-            progress: Progress::done(Response::from_parts(head, content)),
-            activity,
+            progress: Progress::Done(reply.answered),
+            activity: reply.activity,
             version: Version::HTTP_11,
         }
     }
 
-    fn advance(&mut self, context: &mut Context<'_>) -> Poll<Response<Content>> {
+    fn advance(&mut self, context: &mut Context<'_>) -> Poll<Answered> {
         loop {
             match &mut self.progress {
                 Progress::Working(work) => match work.as_mut().poll(context) {
@@ -116,8 +115,8 @@ impl Answering {
                 Progress::Done(_) | Progress::Given => {
                     return Poll::Ready(
                         match std::mem::replace(&mut self.progress, Progress::Given) {
-                            Progress::Done(response) => *response,
-                            _ => internal_error(),
+                            Progress::Done(answered) => answered,
+                            _ => Answered::response(internal_error()),
                         },
                     );
                 }
@@ -125,17 +124,14 @@ impl Answering {
         }
     }
 
-    fn answered(
-        &mut self,
-        answer: Option<Result<Answer, oneshot::error::RecvError>>,
-    ) -> Response<Content> {
+    fn answered(&mut self, answer: Option<Result<Answer, oneshot::error::RecvError>>) -> Answered {
         match std::mem::replace(&mut self.progress, Progress::Given) {
             Progress::Dispatched(dispatched) => dispatched.respond(&self.service, answer),
-            _ => internal_error(),
+            _ => Answered::response(internal_error()),
         }
     }
 
-    fn hold(&mut self, response: Response<StreamBody>) {
+    fn hold(&mut self, response: Box<Response<StreamBody>>) {
         self.progress = match std::mem::replace(&mut self.progress, Progress::Given) {
             Progress::Dispatched(dispatched) => Progress::Held(Box::new(Held {
                 response,
@@ -147,40 +143,44 @@ impl Answering {
     }
 
     /// Whole, or as a stream that may have begun.
-    fn released(&mut self, whole: Option<Bytes>) -> Response<Content> {
+    fn released(&mut self, whole: Option<Bytes>) -> Answered {
         let Progress::Held(held) = std::mem::replace(&mut self.progress, Progress::Given) else {
-            return internal_error();
+            return Answered::response(internal_error());
         };
         let answer = match whole {
-            Some(bytes) => Answer::Whole(held.response.map(|_| bytes)),
+            Some(bytes) => Answer::Whole(Box::new(held.response.map(|_| bytes))),
             None => Answer::Streamed(held.response),
         };
         held.dispatched.respond(&self.service, Some(Ok(answer)))
     }
 
-    /// The response as hyper takes it.
-    fn finish(&mut self, mut response: Response<Content>) -> Response<ResponseBody> {
+    fn finish(&mut self, mut answered: Answered) -> Reply {
         // An answer that says `close` to HTTP/1.0 must be one of HTTP/1.0: to others hyper adds `keep-alive`.
-        if self.version == Version::HTTP_10 && response.headers().contains_key(CONNECTION) {
+        if self.version == Version::HTTP_10
+            && let Answered::Response(response) = &mut answered
+            && response.headers().contains_key(CONNECTION)
+        {
             *response.version_mut() = self.version;
         }
-        let activity = self.activity.take();
-        response.map(|content| ResponseBody::new(content, activity))
+        Reply {
+            answered,
+            activity: self.activity.take(),
+        }
     }
 }
 
 impl Future for Answering {
-    type Output = Response<ResponseBody>;
+    type Output = Reply;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
-        let response = catch_unwind(AssertUnwindSafe(|| this.advance(context)));
-        match response {
+        let answered = catch_unwind(AssertUnwindSafe(|| this.advance(context)));
+        match answered {
             Ok(Poll::Pending) => Poll::Pending,
-            Ok(Poll::Ready(response)) => Poll::Ready(this.finish(response)),
+            Ok(Poll::Ready(answered)) => Poll::Ready(this.finish(answered)),
             Err(_) => {
                 this.progress = Progress::Given;
-                Poll::Ready(this.finish(internal_error()))
+                Poll::Ready(this.finish(Answered::response(internal_error())))
             }
         }
     }
@@ -188,7 +188,7 @@ impl Future for Answering {
 
 impl Progress {
     pub(crate) fn done(response: Response<Content>) -> Self {
-        Progress::Done(Box::new(response))
+        Progress::Done(Answered::response(response))
     }
 
     fn broken() -> Self {
@@ -227,26 +227,26 @@ impl Dispatched {
         self,
         service: &Service,
         answer: Option<Result<Answer, oneshot::error::RecvError>>,
-    ) -> Response<Content> {
+    ) -> Answered {
         let mut in_flight = self.in_flight;
-        match answer {
+        Answered::response(match answer {
             Some(Ok(Answer::Written(written))) => {
                 in_flight.finish();
-                if self.is_head || self.is_http10 || in_flight.body().is_unread() {
-                    return whole(written.into_response(), self.is_head, &in_flight);
+                if !self.is_head && !self.is_http10 && !in_flight.body().is_unread() {
+                    return Answered::Written(written);
                 }
-                Response::new(Content::Written(written))
+                whole(written.into_response(), self.is_head, &in_flight)
             }
             Some(Ok(Answer::Whole(response))) => {
                 in_flight.finish();
-                whole(response, self.is_head, &in_flight)
+                whole(*response, self.is_head, &in_flight)
             }
             Some(Ok(Answer::Streamed(mut response))) => {
                 service.connection.answer_streams();
                 response.headers_mut().remove(TRANSFER_ENCODING);
                 // Without chunks only the end of the connection ends a body of unknown length.
                 if self.is_http10 && !response.headers().contains_key(CONTENT_LENGTH) {
-                    response = closing(response);
+                    *response = closing(*response);
                 }
                 response.map(|body| Content::Streamed(TrackedStream::new(body, in_flight)))
             }
@@ -256,7 +256,7 @@ impl Dispatched {
             }
             // Dropping `in_flight` unfinished tells the dispatcher to cancel what runs for this request.
             None => busy("no answer was given in time"),
-        }
+        })
     }
 }
 

@@ -130,12 +130,11 @@ pub(super) fn constant(prepared: &ConstantResponse) -> Response<Content> {
 }
 
 /// The authority that the request is for: that of an absolute target comes before the Host field (RFC 9112, 3.2.2).
-pub(super) fn host<B>(request: &http::Request<B>) -> &str {
-    if let Some(authority) = request.uri().authority() {
+pub(super) fn host(head: &http::request::Parts) -> &str {
+    if let Some(authority) = head.uri.authority() {
         return authority.as_str();
     }
-    request
-        .headers()
+    head.headers
         .get(HOST)
         .and_then(|host| host.to_str().ok())
         .unwrap_or("")

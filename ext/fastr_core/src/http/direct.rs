@@ -13,12 +13,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use http::Response;
 use hyper::rt::{Read, ReadBuf, Write};
 
-use crate::http::body::{self, ResponseBody};
 use crate::http::guarded_stream::{GuardedStream, SCRATCH};
 use crate::http::plain_request;
+use crate::http::reply::Reply;
+use crate::http::request::Request;
 use crate::http::service::Service;
 
 thread_local! {
@@ -63,21 +63,22 @@ pub(crate) async fn serve(
             shutdown(stream).await?;
             return Ok(End::Closed);
         }
-        let Some(request) = plain_request::parse(&head) else {
+        let Some(request) = plain_request::parse(&head, service.peer()) else {
             stream.put_back(&head);
             return Ok(End::Handed);
         };
-        let Some(mut response) = answer(stream, service, request, &mut next).await? else {
+        let Some(reply) = answer(stream, service, request, &mut next).await? else {
             return Ok(End::Closed);
         };
         let is_last = service.is_closing();
-        let Some(answer) = body::written(&mut response) else {
-            service.prepare(response);
-            stream.put_back(&[&head[..], &next[..]].concat());
-            return Ok(End::Handed);
+        let bytes = match reply.into_written() {
+            Ok(written) => written.into_bytes(stream.touch(), is_last),
+            Err(reply) => {
+                service.prepare(reply);
+                stream.put_back(&[&head[..], &next[..]].concat());
+                return Ok(End::Handed);
+            }
         };
-        drop(response);
-        let bytes = answer.into_bytes(stream.touch(), is_last);
         write(stream, &bytes).await?;
         if is_last {
             shutdown(stream).await?;
@@ -90,13 +91,13 @@ pub(crate) async fn serve(
 async fn answer(
     stream: &mut GuardedStream,
     service: &Arc<Service>,
-    request: http::Request<()>,
+    request: Box<Request>,
     next: &mut Bytes,
-) -> io::Result<Option<Response<ResponseBody>>> {
-    let mut answering = service.answer(request.map(|()| None));
+) -> io::Result<Option<Reply>> {
+    let mut answering = service.answer(request, None);
     poll_fn(|context| {
-        if let Poll::Ready(response) = Pin::new(&mut answering).poll(context) {
-            return Poll::Ready(Ok(Some(response)));
+        if let Poll::Ready(reply) = Pin::new(&mut answering).poll(context) {
+            return Poll::Ready(Ok(Some(reply)));
         }
         if !next.is_empty() {
             return Poll::Pending;

@@ -14,6 +14,7 @@ pub mod limits;
 mod listener;
 pub mod multipart;
 mod plain_request;
+mod reply;
 pub mod request;
 pub mod request_body;
 pub mod responder;

@@ -6,13 +6,15 @@ use std::mem::MaybeUninit;
 
 use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_LENGTH, EXPECT, TRANSFER_ENCODING, UPGRADE};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri, Version};
+use http::{HeaderMap, HeaderName, HeaderValue, Uri};
+
+use crate::http::request::{Peer, Request};
 
 /// More fields than that are hyper's.
 const FIELDS: usize = 32;
 
 /// The request that `bytes` are; none unless they are exactly one, a plain GET of HTTP/1.1.
-pub(crate) fn parse(bytes: &Bytes) -> Option<Request<()>> {
+pub(crate) fn parse(bytes: &Bytes, peer: Peer) -> Option<Box<Request>> {
     let mut fields = [const { MaybeUninit::uninit() }; FIELDS];
     let mut head = httparse::Request::new(&mut []);
     let parsed = head.parse_with_uninit_headers(bytes, &mut fields);
@@ -23,12 +25,13 @@ pub(crate) fn parse(bytes: &Bytes) -> Option<Request<()>> {
     if head.method != Some("GET") || head.version != Some(1) {
         return None;
     }
-    let mut request = Request::new(());
-    *request.method_mut() = Method::GET;
-    *request.version_mut() = Version::HTTP_11;
-    *request.uri_mut() = Uri::from_maybe_shared(bytes.slice_ref(target.as_bytes())).ok()?;
-    *request.headers_mut() = fields_of(bytes, head.headers)?;
-    Some(request)
+    let uri = Uri::from_maybe_shared(bytes.slice_ref(target.as_bytes())).ok()?;
+    let fields = fields_of(bytes, head.headers)?;
+    // A new one is a GET of HTTP/1.1.
+    let (mut head, ()) = http::Request::new(()).into_parts();
+    head.uri = uri;
+    head.headers = fields;
+    Some(Request::arrived(head, peer))
 }
 
 /// The fields; none if one of them asks for more than an answer.
@@ -54,18 +57,26 @@ fn fields_of(bytes: &Bytes, fields: &[httparse::Header<'_>]) -> Option<HeaderMap
 mod tests {
     use super::*;
 
-    fn parsed(text: &'static str) -> Option<Request<()>> {
-        parse(&Bytes::from_static(text.as_bytes()))
+    fn parsed(text: impl Into<Bytes>) -> Option<Box<Request>> {
+        let address = std::net::SocketAddr::from(([127, 0, 0, 1], 80));
+        let peer = Peer {
+            remote: address,
+            local: address,
+        };
+        parse(&text.into(), peer)
     }
 
     #[test]
     fn a_plain_get_has_its_target_and_fields() {
         let text = "GET /a%20b?c=d HTTP/1.1\r\nHost: x\r\nX-Two: 1\r\nx-two: \u{fc}\r\nConnection: Keep-Alive\r\n\r\n";
         let request = parsed(text).expect("a plain request");
-        assert_eq!(request.uri(), "/a%20b?c=d");
-        assert_eq!(request.headers()["host"], "x");
+        assert_eq!(request.head.uri, "/a%20b?c=d");
+        assert_eq!(request.head.method, http::Method::GET);
+        assert_eq!(request.head.version, http::Version::HTTP_11);
+        assert_eq!(request.head.headers["host"], "x");
         let values: Vec<&[u8]> = request
-            .headers()
+            .head
+            .headers
             .get_all("x-two")
             .iter()
             .map(HeaderValue::as_bytes)
@@ -96,8 +107,8 @@ mod tests {
     fn more_fields_than_usual_are_left_to_hyper() {
         let fields = "a: b\r\n".repeat(FIELDS);
         let text = format!("GET / HTTP/1.1\r\n{fields}\r\n");
-        assert!(parse(&Bytes::from(text)).is_some());
+        assert!(parsed(text).is_some());
         let text = format!("GET / HTTP/1.1\r\n{fields}c: d\r\n\r\n");
-        assert!(parse(&Bytes::from(text)).is_none());
+        assert!(parsed(text).is_none());
     }
 }

@@ -91,6 +91,19 @@ impl Target {
 }
 
 impl Request {
+    /// A request that has neither a route yet nor a name and the right to answer, which it gets when the dispatcher does.
+    pub(crate) fn arrived(head: Parts, peer: Peer) -> Box<Self> {
+        Box::new(Self {
+            id: RequestId(0),
+            head,
+            peer,
+            route: 0,
+            captures: Captures::none(),
+            body: RequestBody::empty(),
+            responder: Responder::none(),
+        })
+    }
+
     /// Path and query as they arrived; `*` for OPTIONS of the whole server.
     #[must_use]
     pub fn target(&self) -> &str {

@@ -17,11 +17,11 @@ use crate::http::written::Written;
 #[derive(Debug)]
 pub enum Answer {
     /// Head and whole body.
-    Whole(http::Response<Bytes>),
+    Whole(Box<http::Response<Bytes>>),
     /// The same as bytes.
     Written(Written),
     /// A head whose body follows in pieces.
-    Streamed(http::Response<StreamBody>),
+    Streamed(Box<http::Response<StreamBody>>),
 }
 
 /// One thing for the reactor to do with an answer.
@@ -74,6 +74,11 @@ pub enum Piece {
 pub struct Responder(Option<oneshot::Sender<Answer>>);
 
 impl Responder {
+    /// The right of a request that the dispatcher does not have yet.
+    pub(crate) fn none() -> Self {
+        Self(None)
+    }
+
     pub(crate) fn new() -> (Self, oneshot::Receiver<Answer>) {
         let (sender, receiver) = oneshot::channel();
         (Self(Some(sender)), receiver)
@@ -133,7 +138,7 @@ impl Responder {
         let length = DeclaredLength::of(&head, method);
         let sender = self.0.take().ok_or(Error::AlreadySent)?;
         let (body, stream) = ResponseStream::open(length, patient);
-        let answer = Answer::Streamed(head.map(|()| body));
+        let answer = Answer::Streamed(Box::new(head.map(|()| body)));
         Ok((Delivery::Answer(sender, answer, None), stream))
     }
 }

@@ -14,16 +14,17 @@ use crate::error::Error;
 use crate::event::Event;
 use crate::http::answering::{Answering, Dispatched, Progress};
 use crate::http::answers::{
-    FULL, busy, closing, constant, failed, host, name_host, not_allowed, rejected, shown,
+    FULL, busy, constant, failed, host, name_host, not_allowed, rejected, shown,
 };
-use crate::http::body::{self, Content, ResponseBody};
+use crate::http::body::{Content, ResponseBody};
 use crate::http::connection::ConnectionState;
 use crate::http::guard::Rejection;
 use crate::http::lazy_timer::LazyTimer;
+use crate::http::reply::Reply;
 use crate::http::request::{Peer, Request};
 use crate::http::request_body::{self, RequestBody};
 use crate::http::responder::Responder;
-use crate::http::routes::{Captures, Match, Target};
+use crate::http::routes::{Match, Target};
 use crate::http::server::{Shared, next_request_id};
 use crate::http::tracked::InFlight;
 
@@ -33,9 +34,6 @@ const INLINE_BODY: u64 = 64 * 1024;
 /// What `OPTIONS *` says of the server as a whole (RFC 9110 section 9.3.7).
 const METHODS: &str = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 
-/// A request as it comes to the service; none has a body on the direct way.
-type Inbound = http::Request<Option<Incoming>>;
-
 /// One connection's service.
 pub(crate) struct Service {
     shared: Arc<Shared>,
@@ -43,7 +41,7 @@ pub(crate) struct Service {
     peer: Peer,
     pub(super) timer: Mutex<LazyTimer>,
     /// The answer of the request that hyper is about to read.
-    prepared: Mutex<Option<Response<ResponseBody>>>,
+    prepared: Mutex<Option<Reply>>,
 }
 
 impl Service {
@@ -57,12 +55,21 @@ impl Service {
         }
     }
 
-    /// Answers one request. Never fails: what goes wrong becomes an answer.
-    pub(crate) fn answer(self: &Arc<Self>, request: Inbound) -> Answering {
+    /// The connection's two ends.
+    pub(crate) fn peer(&self) -> Peer {
+        self.peer
+    }
+
+    /// Answers one request, with the body that hyper reads for it. Never fails: what goes wrong becomes an answer.
+    pub(crate) fn answer(
+        self: &Arc<Self>,
+        request: Box<Request>,
+        body: Option<Incoming>,
+    ) -> Answering {
         let activity = self.connection.request_started();
-        let version = request.version();
+        let version = request.head.version;
         Answering::new(Arc::clone(self), activity, version, |service| {
-            service.begin(request)
+            service.begin(request, body)
         })
     }
 
@@ -77,20 +84,23 @@ impl Service {
             .unwrap_or_else(PoisonError::into_inner)
             .take();
         let answering = match prepared {
-            Some(response) => Answering::prepared(Arc::clone(self), response),
-            None => self.answer(request.map(Some)),
+            Some(reply) => Answering::prepared(Arc::clone(self), reply),
+            None => {
+                let (head, body) = request.into_parts();
+                self.answer(Request::arrived(head, self.peer), Some(body))
+            }
         };
-        answering.map(body::for_hyper)
+        answering.map(Reply::into_hyper)
     }
 
     /// Keeps the answer of a request that is handed to hyper after it was answered.
-    pub(crate) fn prepare(&self, response: Response<ResponseBody>) {
-        let response = if self.is_closing() {
-            closing(response)
+    pub(crate) fn prepare(&self, reply: Reply) {
+        let reply = if self.is_closing() {
+            reply.closing()
         } else {
-            response
+            reply
         };
-        *self.prepared.lock().unwrap_or_else(PoisonError::into_inner) = Some(response);
+        *self.prepared.lock().unwrap_or_else(PoisonError::into_inner) = Some(reply);
     }
 
     /// Whether the server takes no further requests.
@@ -98,109 +108,105 @@ impl Service {
         *self.shared.closing.borrow()
     }
 
-    fn begin(self: &Arc<Self>, request: Inbound) -> Progress {
-        if let Some(rejection) =
-            Rejection::carried_by(request.method(), request.uri(), request.headers())
-        {
+    fn begin(self: &Arc<Self>, request: Box<Request>, body: Option<Incoming>) -> Progress {
+        let head = &request.head;
+        if let Some(rejection) = Rejection::carried_by(&head.method, &head.uri, &head.headers) {
             return Progress::done(rejected(&rejection));
         }
-        if request.uri().path() == "*" {
-            return Progress::done(not_allowed(&Method::OPTIONS, METHODS, request.headers()));
+        if head.uri.path() == "*" {
+            return Progress::done(not_allowed(&Method::OPTIONS, METHODS, &head.headers));
         }
         let files = self.shared.static_files.as_ref();
-        if files.is_none_or(|files| files.lacks(request.uri().path())) {
-            return self.route(request);
+        if files.is_none_or(|files| files.lacks(head.uri.path())) {
+            return self.route(request, body);
         }
         let service = Arc::clone(self);
-        Progress::Working(Box::pin(
-            async move { service.file_or_route(request).await },
-        ))
+        Progress::Working(Box::pin(async move {
+            service.file_or_route(request, body).await
+        }))
     }
 
-    async fn file_or_route(self: &Arc<Self>, request: Inbound) -> Progress {
+    async fn file_or_route(
+        self: &Arc<Self>,
+        request: Box<Request>,
+        body: Option<Incoming>,
+    ) -> Progress {
         if let Some(files) = &self.shared.static_files {
-            let path = request.uri().path();
-            let file = files.serve(request.method(), path, request.headers());
+            let head = &request.head;
+            let file = files.serve(&head.method, head.uri.path(), &head.headers);
             if let Some(response) = file.await {
                 let queue = self.connection.files();
                 return Progress::done(response.map(|body| Content::File(body.through(queue))));
             }
         }
-        self.route(request)
+        self.route(request, body)
     }
 
-    fn route(self: &Arc<Self>, request: Inbound) -> Progress {
-        let path = request.uri().path();
+    fn route(self: &Arc<Self>, mut request: Box<Request>, body: Option<Incoming>) -> Progress {
+        let head = &request.head;
+        let path = head.uri.path();
         let routes = self.shared.routes();
         Progress::done(
-            match routes.matched(request.method().as_str(), host(&request), path) {
+            match routes.matched(head.method.as_str(), host(head), path) {
                 Match::Found { route, captures } => match routes.target(route) {
-                    Target::Ruby(number) => return self.dispatch(request, *number, captures),
+                    Target::Ruby(number) => {
+                        request.route = *number;
+                        request.captures = captures;
+                        return self.dispatch(request, body);
+                    }
                     Target::Constant(response) => constant(response),
                 },
                 Match::MethodNotAllowed { allow } => {
-                    not_allowed(request.method(), &allow, request.headers())
+                    not_allowed(&head.method, &allow, &head.headers)
                 }
                 Match::NotFound => shown(
                     StatusCode::NOT_FOUND,
                     &format!("404 Not Found: {path}"),
-                    request.headers(),
+                    &head.headers,
                 ),
                 Match::BadPath(reason) => shown(
                     StatusCode::BAD_REQUEST,
                     &format!("400 Bad Request: {reason}"),
-                    request.headers(),
+                    &head.headers,
                 ),
             },
         )
     }
 
-    fn dispatch(self: &Arc<Self>, request: Inbound, route: u32, captures: Captures) -> Progress {
+    fn dispatch(self: &Arc<Self>, mut request: Box<Request>, body: Option<Incoming>) -> Progress {
         if self.is_full() {
             return Progress::done(busy(FULL));
         }
-        let (mut head, incoming) = request.into_parts();
-        name_host(&mut head);
-        let Some(incoming) = incoming.filter(|body| !hyper::body::Body::is_end_stream(body)) else {
-            return self.hand_over(head, RequestBody::empty(), route, captures);
+        name_host(&mut request.head);
+        let Some(body) = body.filter(|body| !hyper::body::Body::is_end_stream(body)) else {
+            return self.hand_over(request);
         };
         let service = Arc::clone(self);
         Progress::Working(Box::pin(async move {
-            match service.request_body(&head.headers, incoming).await {
+            match service.request_body(&request.head.headers, body).await {
                 Err(error) => Progress::done(failed(&error)),
                 // Others may have come while this one's body did.
                 Ok(_) if service.is_full() => Progress::done(busy(FULL)),
-                Ok(body) => service.hand_over(head, body, route, captures),
+                Ok(body) => {
+                    request.body = body;
+                    service.hand_over(request)
+                }
             }
         }))
     }
 
-    fn hand_over(
-        &self,
-        head: http::request::Parts,
-        body: RequestBody,
-        route: u32,
-        captures: Captures,
-    ) -> Progress {
+    fn hand_over(&self, mut request: Box<Request>) -> Progress {
         let (responder, answer) = Responder::new();
-        let id = next_request_id();
+        request.id = next_request_id();
+        request.responder = responder;
         let dispatched = Dispatched {
             answer,
-            in_flight: InFlight::new(Arc::clone(&self.shared), id, body.clone()),
+            in_flight: InFlight::new(Arc::clone(&self.shared), request.id, request.body.clone()),
             deadline: Instant::now() + self.shared.limits.handler_timeout,
-            is_head: head.method == Method::HEAD,
-            is_http10: head.version == Version::HTTP_10,
+            is_head: request.head.method == Method::HEAD,
+            is_http10: request.head.version == Version::HTTP_10,
         };
-        let request = Request {
-            id,
-            head,
-            peer: self.peer,
-            route,
-            captures,
-            body,
-            responder,
-        };
-        self.shared.reactor.emit(Event::Request(Box::new(request)));
+        self.shared.reactor.emit(Event::Request(request));
         Progress::Dispatched(dispatched)
     }
 

@@ -53,7 +53,7 @@ pub struct Captures {
 }
 
 impl Captures {
-    pub(super) fn none() -> Self {
+    pub(in crate::http) fn none() -> Self {
         Captures {
             text: String::new(),
             spans: NO_SPANS,
