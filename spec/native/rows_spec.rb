@@ -14,11 +14,11 @@ RSpec.describe AsyncRecord::Rows do
     expect { some.excerpt(["c"], 0, 1) }.to raise_error(ArgumentError, /no such column/)
   end
 
-  it "keeps names of columns that nobody else knows" do
-    names = Array.new(40) { |number| "column_#{rand(1 << 40)}_#{number}" }
+  it "keeps names of columns that nobody else knows", limit: 100 do
+    names = Array.new(10) { |number| "column_#{rand(1 << 40)}_#{number}" }
     result = rows("select #{names.map.with_index { |name, index| "'#{index}' as #{name}" }.join(", ")}")
     hashes = Support::HostileGC.stress { [*result.to_a, result.hash_at(0)] }
-    expect(hashes).to all(have_attributes(keys: names, values: (0...40).map(&:to_s)))
+    expect(hashes).to all(have_attributes(keys: names, values: (0...10).map(&:to_s)))
   end
 
   # Such a read goes on in memory that was given back: the process may end, so it is another one.
