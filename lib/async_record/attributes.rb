@@ -74,7 +74,7 @@ module AsyncRecord
 
     # @return [Object, Array, nil] the primary key's value; one for each column of a composite key
     def id
-      key = self.class.primary_key
+      key = self.class.record_key
       key.is_a?(Array) ? values.values_at(*key) : values[key]
     end
 

@@ -92,9 +92,11 @@ module AsyncRecord
       # @return [Database] this class's, or its superclass's, or the one of {AsyncRecord.connect}
       # @raise [ConfigurationError] when there is none
       def database
-        return AsyncRecord.database(@database) if @database.is_a?(Symbol)
-
-        @database || (equal?(Base) ? AsyncRecord.database : superclass.database)
+        case @database
+        when nil then equal?(Base) ? AsyncRecord.database : superclass.database
+        when Symbol then AsyncRecord.database(@database)
+        else @database
+        end
       end
       alias connection database
 
