@@ -106,6 +106,17 @@ module AsyncRecord
       last_mapping&.retyped || NOTHING
     end
 
+    # @param row [Hash{String => Object}] as the driver read it
+    # @return [Hash] the same, as the model wants it
+    # @api private
+    def complete_row(row)
+      mapping = last_mapping
+      return mapping.complete_row(row) if mapping
+
+      virtual_attributes.each_key { |name| row[name] = nil }
+      row
+    end
+
     # @return [Array<String>] the timestamp columns that an action sets
     # @api private
     def timestamp_columns(action)
@@ -123,7 +134,7 @@ module AsyncRecord
 
       define_attributes(rows.columns)
       records = Array.new(size) { |index| allocate.load_from(rows, index) }
-      records.each(&:loaded) if loading_callbacks?
+      records.each(&:loaded) unless loading_hooks.empty?
       records
     end
 
@@ -134,7 +145,7 @@ module AsyncRecord
       return if rows.size.zero?
 
       record = allocate.load_from(rows, 0)
-      record.loaded if loading_callbacks?
+      record.loaded unless loading_hooks.empty?
       record
     end
 

@@ -39,6 +39,7 @@ module AsyncRecord
       @key = model.declared_key || key_of_table
       @retyped = kinds_of(table.columns.select { |column| model.retypes?(column) }).freeze
       @virtual = model.declared_virtual(table.names).freeze
+      @plain = @retyped.empty? && @virtual.empty?
       @kinds = kinds_of(table.columns).merge(@virtual).freeze
       @shapes = Shapes.new(table, dialect)
     end
@@ -50,6 +51,16 @@ module AsyncRecord
       return if !@key.is_a?(String) || (key.is_a?(Integer) && key.bit_length > WIDTH) || table.beyond?(@key, key)
 
       Statement.new(@find_text ||= find_text, [@dialect.bind(key), 1])
+    end
+
+    # @param row [Hash{String => Object}] as the driver read it
+    # @return [Hash] the same, as the model wants it: what it declares counts more than what the column says
+    def complete_row(row)
+      return row if @plain
+
+      retyped.each { |name, kind| row[name] = Type.load(kind, row[name]) if row.key?(name) }
+      virtual.each_key { |name| row[name] = nil }
+      row
     end
 
     private

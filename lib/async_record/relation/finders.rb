@@ -39,8 +39,8 @@ module AsyncRecord
         return find_many([key, *more], block) unless more.empty?
         return find_many(key, block) if key.is_a?(Array) && !composite_key?(key)
 
-        statement = find_statement_at_once(key) if block || @async
-        return ask_for(key, statement, block) if statement
+        asked = find_at_once(key, block) if block || @async
+        return asked if asked
 
         perform(block) { find_one(key) || (block ? nil : not_found(key)) }
       end
@@ -190,26 +190,25 @@ module AsyncRecord
         model.instantiate_first(run(statement))
       end
 
-      # @return [Statement, nil] nil when it has to be done as usual; what is wrong with the key is told there
-      def find_statement_at_once(key)
+      # With nothing in the way no fiber is needed: the result finds its way by itself (11 µs of Ruby instead of 24).
+      #
+      # @return [Pending, nil] nil when it has to be done as usual; what is wrong with the key is told there
+      def find_at_once(key, block)
         return if @transaction || @primary || key.nil? || !bare?
 
-        database = self.database
+        database = model.database
         mapping = model.known_table_mapping(database) if database.direct?
-        mapping&.find_statement(model.cast_key(key))
+        statement = mapping&.find_statement(model.cast_key(key)) || return
+        return database.ask(statement, block, model, :instantiate_first, timeout: @timeout_value) if block
+
+        database.ask(statement, nil, found_or_missing(key), :call, timeout: @timeout_value)
       rescue StandardError
         nil
       end
 
-      # Nothing is in the way, so that no fiber is needed: the result finds its way by itself (12 µs of Ruby instead of
-      # 24).
-      #
-      # @return [Pending]
-      def ask_for(key, statement, block)
-        return database.ask(statement, block, model, :instantiate_first, timeout: @timeout_value) if block
-
-        found = ->(rows) { model.instantiate_first(rows) || not_found(key) }
-        database.ask(statement, nil, found, :call, timeout: @timeout_value)
+      # A promise has to tell that there is none; who gives a block gets nil.
+      def found_or_missing(key)
+        ->(rows) { model.instantiate_first(rows) || not_found(key) }
       end
 
       def find_many(keys, block)
