@@ -155,7 +155,7 @@ module AsyncRecord
       hooks = committed ? @after_commit : @after_rollback
       (committed ? hooks.shift : hooks.pop).call until hooks.empty?
     ensure
-      run_hooks unless hooks.empty?
+      run_hooks unless hooks&.empty? # who is interrupted before the first line has run none
     end
 
     # The request it was begun for is over.

@@ -62,9 +62,9 @@ module Fastr
       @params ||= Params.new(@fastr_endpoint, @fastr_captures, @fastr_request)
     end
 
-    # @return [Hash] headers of the response
+    # @return [Hash] headers of the response, with the type of what was rendered already
     def headers
-      @headers ||= {}
+      @headers ||= @fastr_rendered ? @fastr_rendered[1].dup : {}
     end
 
     # @return [Hash] the Rack env, made when first asked for
@@ -100,14 +100,6 @@ module Fastr
       Body.json(request)
     end
 
-    # Ties the instance to its request.
-    # @api private
-    def fastr_prepare(request, endpoint, captures)
-      @fastr_request = request
-      @fastr_endpoint = endpoint
-      @fastr_captures = captures if captures
-    end
-
     # @return [String, nil] one captured value, for a route's block
     # @api private
     def fastr_capture(index)
@@ -118,7 +110,10 @@ module Fastr
     # Runs the generated method and answers on the native path. The two usual cases come first: what was rendered last
     # is what was returned, or a String without any header set.
     # @api private
-    def fastr_answer(runner)
+    def fastr_serve(request, endpoint, captures, runner)
+      @fastr_request = request
+      @fastr_endpoint = endpoint
+      @fastr_captures = captures if captures
       @fastr_acting = true
       result = __send__(runner)
       if result.equal?(@fastr_rendered) && result
@@ -133,10 +128,14 @@ module Fastr
       fastr_postpone if @fastr_deferred
     end
 
-    # Runs the generated method and gives the Rack response.
+    # Runs the generated method and gives the Rack response, whose headers others may add to.
     # @api private
-    def fastr_call(runner)
-      fastr_finish(__send__(runner))
+    def fastr_call(request, endpoint, captures, runner)
+      @fastr_request = request
+      @fastr_endpoint = endpoint
+      @fastr_captures = captures if captures
+      status, headers, body = *fastr_finish(__send__(runner))
+      [status, headers.frozen? ? headers.dup : headers, body]
     end
 
     # @return [Array] the Rack response an action's value stands for, with `self.headers` in it

@@ -136,10 +136,11 @@ module Fastr
     def loop_in(lane, work = nil)
       call(lane, work, nil) if work
       until @stopping || @successor
-        if (callable = @ticks.shift)
-          call(lane, callable, @ticks.shift)
-        else
-          take(lane, next_event)
+        if !@ticks.empty? then call(lane, @ticks.shift, @ticks.shift)
+        elsif (event = @batch[@position])
+          @position += 1
+          event.is_a?(Request) ? serve(lane, event) : take(lane, event)
+        else next_batch
         end
       end
       # A lane that was told its successor ends here, and the first fiber goes on with that.
@@ -178,27 +179,27 @@ module Fastr
       @stopping = true
     end
 
-    # The next element of the batch; a new batch is waited for when it is empty.
-    def next_event
-      while @position >= @batch.size
-        @batch = Native.wait(nil)
-        @position = 0
-        return if @batch.empty?
-      end
-      event = @batch[@position]
+    # Waits for events. None may come: then something else woke the loop.
+    def next_batch
+      @batch = Native.wait(nil)
+      @position = 0
+    end
+
+    # What follows an event in its batch. A lane that parks leaves the rest of the batch to the next one.
+    def next_element
+      element = @batch[@position]
       @position += 1
-      event
+      element
     end
 
     def take(lane, event)
       case event
-      when Request then serve(lane, event)
-      when Integer then complete(lane, event, next_event)
+      when Integer then complete(lane, event, next_element)
       when :tick
         @ticked = false
         @ticks.concat(@inbox.shift(@inbox.size))
-      when :closed then close(next_event)
-      when :answered then @closers.delete(next_event)
+      when :closed then close(next_element)
+      when :answered then @closers.delete(next_element)
       end
     end
 

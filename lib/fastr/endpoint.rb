@@ -35,8 +35,7 @@ module Fastr
     # @return [void]
     def serve(request, captures = nil)
       controller = @controller_class.new
-      controller.fastr_prepare(request, self, captures)
-      controller.fastr_answer(@runner)
+      controller.fastr_serve(request, self, captures, @runner)
     rescue StandardError => e
       raise if request.answered?
 
@@ -46,8 +45,7 @@ module Fastr
     # @return [Array] the Rack response
     def call(request, captures)
       controller = @controller_class.new
-      controller.fastr_prepare(request, self, captures)
-      controller.fastr_call(@runner)
+      controller.fastr_call(request, self, captures, @runner)
     rescue StandardError => e
       recover(controller, e)
     end

@@ -19,6 +19,7 @@ module Fastr
     # @param work [#call, nil] what to do before the loop
     # @param options [Hash] of Fiber.new, beside those every lane has
     def initialize(dispatcher, work = nil, **options)
+      @thread = Thread.current
       super(**OPTIONS, **options) { dispatcher.loop_in(self, work) }
     end
 
@@ -26,9 +27,8 @@ module Fastr
     # @return [void]
     def clear
       @request = nil
-      thread = Thread.current
-      names = thread.keys
-      names.each { |name| thread[name] = nil } unless names.empty?
+      names = @thread.keys
+      names.each { |name| @thread[name] = nil } unless names.empty?
       storage&.each_key { |name| Fiber[name] = nil } if STORES
     end
   end

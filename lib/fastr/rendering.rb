@@ -6,10 +6,10 @@ module Fastr
   # `render` and its relatives for controllers, in the words of 2010 and of today. It owns content types, status and
   # headers of what is rendered; finding and compiling templates is {TemplateStore}'s work.
   module Rendering
-    # The kinds of 2010 and what they answer with.
-    CLASSIC_TYPES = { text: "text/plain", json: "application/json", template: "text/html; charset=utf-8" }.freeze
+    # What the text of 2010 answers with; its JSON and templates do as today's.
+    CLASSIC_TEXT = { "Content-Type" => "text/plain" }.freeze
     NO_OPTIONS = {}.freeze
-    private_constant :CLASSIC_TYPES, :NO_OPTIONS
+    private_constant :CLASSIC_TEXT, :NO_OPTIONS
 
     # Renders.
     #
@@ -26,9 +26,10 @@ module Fastr
     #   render json: User.where(active: true), status: 201
     def render(kind, value = nil, options = nil)
       case kind
-      when Symbol then render_classic(kind, value, options || NO_OPTIONS)
-      when Hash then render_today(kind)
-      else render_template(kind.to_str, value || NO_OPTIONS)
+      when :text then render_typed(value.to_s, CLASSIC_TEXT, options || NO_OPTIONS)
+      when :json then render_typed(fastr_json(value), Response::JSON_TYPE, options || NO_OPTIONS)
+      when :template then render_template(value, options || NO_OPTIONS)
+      else render_other(kind, value, options)
       end
     end
 
@@ -84,26 +85,25 @@ module Fastr
 
     private
 
+    def render_other(kind, value, options)
+      case kind
+      when Hash then render_today(kind)
+      when :html then render_typed(value.to_s, Response::HTML, options || NO_OPTIONS)
+      when :partial then fastr_partial(value, options || NO_OPTIONS)
+      when Symbol then render_with_engine(kind, value, options || NO_OPTIONS)
+      else render_template(kind.to_str, value || NO_OPTIONS)
+      end
+    end
+
     def render_today(options)
       if options.key?(:json) then render_json(options[:json], options)
-      elsif options.key?(:text) then render_body(options[:text].to_s, Response::TEXT, options)
-      elsif options.key?(:html) then render_body(options[:html].to_s, Response::HTML, options)
+      elsif options.key?(:text) then render_typed(options[:text].to_s, Response::TEXT, options)
+      elsif options.key?(:html) then render_typed(options[:html].to_s, Response::HTML, options)
       elsif options.key?(:template) then render_template(options[:template], options)
       elsif options.key?(:partial) then fastr_partial(options[:partial], options)
       else
         raise ArgumentError,
               "render what? Give text:, html:, json:, template: or partial:, not #{options.keys.inspect}"
-      end
-    end
-
-    def render_classic(kind, value, options)
-      case kind
-      when :text then render_typed(value.to_s, CLASSIC_TYPES[:text], options)
-      when :json then render_typed(fastr_json(value), CLASSIC_TYPES[:json], options)
-      when :html then render_body(value.to_s, Response::HTML, options)
-      when :template then render_template(value, options)
-      when :partial then fastr_partial(value, options)
-      else render_with_engine(kind, value, options)
       end
     end
 
@@ -118,7 +118,7 @@ module Fastr
 
     # A String is finished JSON; a relation becomes JSON in Rust.
     def render_json(value, options)
-      render_body(value.is_a?(String) ? value : fastr_json(value), Response::JSON_TYPE, options)
+      render_typed(value.is_a?(String) ? value : fastr_json(value), Response::JSON_TYPE, options)
     end
 
     def fastr_json(value)
@@ -128,30 +128,24 @@ module Fastr
       end
     end
 
-    # Without own headers the frozen ones are shared by all answers.
-    def render_body(body, type, options)
-      return render_typed(body, type["Content-Type"], options) if @headers || options[:headers]
-
-      @fastr_rendered = [options.size == 1 ? 200 : fastr_status(options), type, [body]]
-    end
-
-    # 2010: the type goes into `self.headers`, which is the response's header Hash.
+    # Without headers of the action's own the frozen ones of the type are shared by all answers. As in 2010 the type
+    # goes into `self.headers`, unless the action put one there.
     def render_typed(body, type, options)
-      own = @headers
-      if own.nil? then own = @headers = { "Content-Type" => type }
-      elsif own.empty? || !own.key?("content-type") then own["Content-Type"] = type
+      given = options[:headers] unless options.empty?
+      if given || @headers
+        own = headers
+        own["Content-Type"] = type["Content-Type"] if own.empty? || !own.key?("content-type")
+        given&.each { |name, value| own[name.to_s] = value }
+        type = own
       end
-      return @fastr_rendered = [200, own, [body]] if options.empty?
-
-      options[:headers]&.each { |name, value| own[name.to_s] = value }
-      fastr_respond_with([fastr_status(options), own, [body]])
+      @fastr_rendered = [options.empty? ? 200 : fastr_status(options), type, [body]]
     end
 
     def render_template(path, options)
       html = fastr_evaluate(path, options)
       name = options.fetch(:layout) { self.class.layout || app&.settings&.layout }
       html = fastr_evaluate("layouts/#{name}", options) { html } if name
-      render_typed(html, CLASSIC_TYPES[:template], options)
+      render_typed(html, Response::HTML, options)
     end
 
     def fastr_partial(path, options)

@@ -16,6 +16,26 @@ RSpec.describe Fastr::Request do
     expect(response.get_fields("x-b")).to eq(%w[1 2])
   end
 
+  it "reads a frozen Hash of headers again when one of its values can change" do
+    changing = { "x-a" => +"first" }.freeze
+    fixed = { "x-a" => "fixed", "x-b" => "2" }.freeze
+    port = serve { |request| request.respond(200, request.path == "/changing" ? changing : fixed, "") }
+    ask = ->(path) { http(port, path).then { |response| [response["x-a"], response["x-b"]] } }
+    expect(Array.new(3) { ask.call("/fixed") }.uniq).to eq([%w[fixed 2]])
+    expect(ask.call("/changing")).to eq(["first", nil])
+    changing["x-a"].replace("second")
+    expect(ask.call("/changing")).to eq(["second", nil])
+  end
+
+  it "does not keep more frozen Hashes than a program has" do
+    port = serve { |request| request.respond(200, { "x-path" => request.path.freeze }.freeze, "") }
+    paths = Array.new(200) { |number| "/#{number}" }
+    expect(paths.map { |path| http(port, path)["x-path"] }).to eq(paths)
+    GC.start
+    kept = ObjectSpace.each_object(Hash).count { |hash| hash.frozen? && hash["x-path"] }
+    expect(kept).to be < 80
+  end
+
   it "raises on the second answer and lets the first stand" do
     errors = []
     port = serve do |request|

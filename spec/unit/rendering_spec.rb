@@ -19,6 +19,26 @@ RSpec.describe Fastr::Rendering do
     expect([json["Content-Type"], json.body]).to eq(["application/json", '{"status":"ok"}'])
   end
 
+  it "shows the type of what was rendered in self.headers, where it can still be changed" do
+    response = rendered do
+      seen = headers["Content-Type"]
+      answer = render(:text, "a,b")
+      headers["X-Seen"] = [seen, headers["Content-Type"]].inspect
+      headers["Content-Type"] = "text/csv"
+      answer
+    end
+    expect([response["X-Seen"], response["Content-Type"]]).to eq(['[nil, "text/plain"]', "text/csv"])
+  end
+
+  it "gives Rack headers that a middleware may add to" do
+    stub_const("ViewController", Class.new(Fastr::Controller) { def act = render(text: "x") })
+    app = Fastr::Application.new(folder({}))
+    app.router.for("/:controller/:action")
+    _, headers, = Rack::MockRequest.env_for("/view/act").then { |env| app.call(env) }
+    headers["X-Later"] = "1"
+    expect(headers).to include("Content-Type" => "text/plain; charset=utf-8", "X-Later" => "1")
+  end
+
   it "takes :response_code and :headers, as the README of 2010 promises" do
     response = rendered { render(:text, "x", response_code: 202, headers: { "X-Opt" => "1" }) }
     expect([response.status, response["X-Opt"]]).to eq([202, "1"])

@@ -24,6 +24,7 @@ mod response;
 mod routes;
 mod rows;
 mod server;
+mod shared_fields;
 mod sink;
 mod stream;
 mod timings;

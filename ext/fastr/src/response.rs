@@ -11,6 +11,7 @@ use magnus::{Error, RArray, RHash, RString, Ruby, Symbol, Value};
 
 use crate::raw::{env, lent};
 use crate::request::header_value as header_value_of;
+use crate::shared_fields;
 
 /// A whole response: as bytes where its fields are plain Strings and nothing about it is unusual.
 pub(crate) fn whole(
@@ -19,31 +20,24 @@ pub(crate) fn whole(
     headers: RHash,
     body: RString,
 ) -> Result<Answer, Error> {
-    if let Some(written) = written(status, headers, body)? {
+    if let Some(written) = written(ruby, status, headers, body)? {
         return Ok(Answer::Written(written));
     }
     let head = head(ruby, status, headers)?;
     Ok(Answer::Whole(head.map(|()| self::body(ruby, body))))
 }
 
-fn written(status: u16, headers: RHash, body: RString) -> Result<Option<Written>, Error> {
+fn written(
+    ruby: &Ruby,
+    status: u16,
+    headers: RHash,
+    body: RString,
+) -> Result<Option<Written>, Error> {
     let status = http::StatusCode::from_u16(status).ok();
     let Some(mut written) = status.and_then(|status| Written::begin(status, body.len())) else {
         return Ok(None);
     };
-    let mut is_plain = true;
-    headers.foreach(|name: Value, value: Value| {
-        is_plain = match (RString::from_value(name), RString::from_value(value)) {
-            (Some(name), Some(value)) => env::field(&mut written, name, value),
-            _ => false,
-        };
-        Ok(if is_plain {
-            ForEach::Continue
-        } else {
-            ForEach::Stop
-        })
-    })?;
-    Ok(is_plain.then(|| env::end(written, body)))
+    Ok(shared_fields::append(ruby, &mut written, headers)?.then(|| env::end(written, body)))
 }
 
 /// The head of a response. A name or value that HTTP does not allow (CR, LF or NUL in it, above all) raises.

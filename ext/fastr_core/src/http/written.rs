@@ -82,6 +82,24 @@ impl Written {
         true
     }
 
+    /// Appends fields that were [written](Self::since) into another answer.
+    pub fn fields(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// How much is written.
+    #[must_use]
+    #[allow(clippy::len_without_is_empty)] // It never is.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// What was written since it was so long.
+    #[must_use]
+    pub fn since(&self, length: usize) -> &[u8] {
+        &self.bytes[length..]
+    }
+
     /// Appends the body, whose length was told in the beginning.
     #[must_use]
     pub fn end(mut self, body: &[u8]) -> Self {
@@ -201,6 +219,22 @@ mod tests {
         let text = String::from_utf8(hello().into_bytes(Instant::now(), true)).expect("text");
         assert_eq!(text.matches("\r\nconnection: close\r\n").count(), 1);
         assert!(text.ends_with("\r\n\r\nhello"));
+    }
+
+    #[test]
+    fn fields_of_one_answer_are_those_of_another() {
+        let mut first = Written::begin(StatusCode::OK, 5).expect("the usual framing");
+        let begin = first.len();
+        for (name, value) in [
+            ("Content-Type", "text/plain"),
+            ("set-cookie", "a=1"),
+            ("set-cookie", "b=2"),
+        ] {
+            assert!(first.field(name.as_bytes(), value.as_bytes()));
+        }
+        let mut second = Written::begin(StatusCode::OK, 5).expect("the usual framing");
+        second.fields(first.since(begin));
+        assert_eq!(second.end(b"hello").bytes, hello().bytes);
     }
 
     #[test]
