@@ -85,7 +85,7 @@ module AsyncRecord
         end
 
         @database = database.is_a?(String) ? Database.new(database) : database
-        forget_schema unless equal?(Base)
+        forget_schema
       end
       alias connects_to set_connection
 

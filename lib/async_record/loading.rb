@@ -97,7 +97,8 @@ module AsyncRecord
     # @return [Boolean] whether the driver certainly reads all values as the model wants them; asks no database
     # @api private
     def read_by_driver?
-      @mapping ? @mapping.retyped.empty? : declared_kinds.empty? && database.dialect.tells_documents?
+      mapping = @mapping
+      mapping ? mapping.retyped.empty? : declared_kinds.empty? && database.dialect.tells_documents?
     end
 
     # @return [Hash{String => Symbol, #cast}] attributes whose values the driver cannot read as the model wants them
