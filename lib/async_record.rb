@@ -72,6 +72,7 @@ module AsyncRecord
     def connect(url = nil, name: PRIMARY, **options)
       url ||= ENV.fetch("DATABASE_URL") { raise ConfigurationError, missing_database(name) }
       @databases[name] = Database.new(url, **options).connect
+      Base.forget_schema # it may be another one's
       @on_connect&.call(@databases[name])
       @databases[name]
     end
@@ -98,6 +99,7 @@ module AsyncRecord
     def disconnect
       @databases.each_value(&:close)
       @databases = {}
+      Base.forget_schema
     end
 
     # Gives the first name to another database.
@@ -108,6 +110,7 @@ module AsyncRecord
     def replace(database)
       before = @databases.delete(PRIMARY)
       @databases[PRIMARY] = database if database
+      Base.forget_schema
       before
     end
 

@@ -74,7 +74,7 @@ module AsyncRecord
 
     # @return [Object, Array, nil] the primary key's value; one for each column of a composite key
     def id
-      key = self.class.primary_key
+      key = self.class.record_key
       key.is_a?(Array) ? values.values_at(*key) : values[key]
     end
 
@@ -167,8 +167,7 @@ module AsyncRecord
     # @api private
     # @return [void]
     def loaded
-      run_hooks(:after_find)
-      run_hooks(:after_initialize)
+      self.class.loading_hooks.each { |hook| hook.run(self) }
     end
 
     private
@@ -177,14 +176,8 @@ module AsyncRecord
       @attributes || (@attributes = typed_row(@rows, @index))
     end
 
-    # What the model declares counts more than what the column says.
     def typed_row(rows, index)
-      row = rows.hash_at(index)
-      retyped = self.class.retyped
-      retyped.each { |name, kind| row[name] = Type.load(kind, row[name]) if row.key?(name) } unless retyped.empty?
-      virtual = self.class.virtual_attributes
-      virtual.each_key { |name| row[name] = nil } unless virtual.empty?
-      row
+      self.class.complete_row(rows.hash_at(index))
     end
 
     # @return [Boolean] whether the record has its whole key

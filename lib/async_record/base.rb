@@ -85,16 +85,18 @@ module AsyncRecord
         end
 
         @database = database.is_a?(String) ? Database.new(database) : database
-        forget_schema unless equal?(Base)
+        forget_schema
       end
       alias connects_to set_connection
 
       # @return [Database] this class's, or its superclass's, or the one of {AsyncRecord.connect}
       # @raise [ConfigurationError] when there is none
       def database
-        return AsyncRecord.database(@database) if @database.is_a?(Symbol)
-
-        @database || (equal?(Base) ? AsyncRecord.database : superclass.database)
+        case @database
+        when nil then equal?(Base) ? AsyncRecord.database : superclass.database
+        when Symbol then AsyncRecord.database(@database)
+        else @database
+        end
       end
       alias connection database
 

@@ -99,8 +99,9 @@ module AsyncRecord
       end
 
       # @api private
-      def loading_callbacks?
-        !(hooks(:after_find).empty? && hooks(:after_initialize).empty?)
+      # @return [Array<Hook>] what a record that was loaded runs
+      def loading_hooks
+        @loading_hooks ||= hooks(:after_find) + hooks(:after_initialize)
       end
 
       private
@@ -137,7 +138,7 @@ module AsyncRecord
       end
 
       def forget_hooks
-        @all_hooks = @callbacks_known = nil
+        @all_hooks = @callbacks_known = @loading_hooks = nil
         subclasses.each { |subclass| subclass.send(:forget_hooks) }
       end
     end

@@ -33,6 +33,12 @@ module AsyncRecord
         current[key]
       end
 
+      # @param values [Hash] as {current} gives them
+      # @return [Boolean] whether nothing there concerns a statement; whose promise it is for does not
+      def plain?(values)
+        values.empty? || (values.size == 1 && values.key?(Pending))
+      end
+
       # @yield with one value set
       # @return [Object] what the block returns
       def with(key, value)

@@ -140,6 +140,13 @@ module AsyncRecord
       end
     end
 
+    # @param columns [Array<String>]
+    # @return [Hash{String => Symbol, #cast}] what is declared beside these columns
+    # @api private
+    def declared_virtual(columns)
+      (declared_kinds.keys - columns).to_h { |name| [name, declared_kind(name)] }
+    end
+
     # @return [Symbol, #cast, nil]
     # @api private
     def declared_kind(name, column = nil)

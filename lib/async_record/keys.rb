@@ -11,7 +11,21 @@ module AsyncRecord
     #   OrderLine.primary_key                   # => ["order_id", "number"]
     # @return [String, Array<String>, nil] set, or inherited, or the table's own, or "id"; nil if there is none
     def primary_key
-      @primary_key || superclass_key || inferred_key
+      declared_key || inferred_key
+    end
+
+    # @return [String, Array<String>, nil] the key that the program names
+    # @api private
+    def declared_key
+      @primary_key || superclass_key
+    end
+
+    # @return [String, Array<String>, nil] the key of the records that are there: what {#primary_key} was when the table
+    #   was read last
+    # @api private
+    def record_key
+      mapping = @mapping
+      mapping ? mapping.key : primary_key
     end
 
     # @param name [String, Symbol, Array<String, Symbol>]
@@ -30,8 +44,8 @@ module AsyncRecord
     # @raise [UnknownPrimaryKey] if there are none
     # @api private
     def key_columns
-      table unless @primary_key || @learned
-      key = primary_key || raise(UnknownPrimaryKey, missing_key)
+      table unless @primary_key || @mapping
+      key = record_key || raise(UnknownPrimaryKey, missing_key)
       key.is_a?(Array) ? key : [key].freeze
     end
 
@@ -85,15 +99,11 @@ module AsyncRecord
       superclass.primary_key if superclass < Base && superclass.instance_variable_get(:@primary_key)
     end
 
-    # The table's own word counts; one that says nothing (a view, an old table) may still have an id.
+    # What was known of the table last counts, even if its description has been forgotten meanwhile.
     def inferred_key
-      table = known_table
-      return "id" unless table
-      return @inferred_key.first if @inferred_key
-
-      keys = table.primary_key
-      found = keys.size > 1 ? keys : keys.first
-      (@inferred_key = [found || (table["id"] ? "id" : nil)]).first
+      known_table
+      mapping = @mapping
+      mapping ? mapping.key : "id"
     end
 
     def key_parts(key, columns)

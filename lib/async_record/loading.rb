@@ -4,13 +4,16 @@
 # on the class, and records that take their values out of Rust when first asked. Refuses to overwrite a method that
 # records already have: such a column is read with `record["name"]`.
 
+require_relative "table_mapping"
+
 module AsyncRecord
   # The schema as a model sees it, and the making of records.
   module Loading
     # Kernel's private methods that this library calls on records; a column of such a name gets no reader.
     RESERVED = %w[raise throw catch lambda proc block_given? loop binding initialize].freeze
     PLAIN = /\A[a-z]\w*\z/
-    private_constant :RESERVED, :PLAIN
+    NOTHING = {}.freeze
+    private_constant :RESERVED, :PLAIN, :NOTHING
 
     # @return [Array<String>] the names of the columns; waits the first time
     def column_names
@@ -40,18 +43,31 @@ module AsyncRecord
       superclass.respond_to?(:record_timestamps) ? superclass.record_timestamps : true
     end
 
+    # @return [TableMapping, nil] what follows from the table; nil if the database has none; waits the first time
+    # @api private
+    def table_mapping
+      database = self.database
+      found = database.schema.table(table_name)
+      found ? mapping_of(found, database) : @mapping = nil
+    end
+
+    # @return [TableMapping, nil] the same without waiting; nil also while the table is unknown
+    # @api private
+    def known_table_mapping(database = self.database)
+      found = database.schema.known(table_name)
+      found && mapping_of(found, database)
+    end
+
     # @return [Table, nil] nil if the database has no such table; waits the first time
     # @api private
     def table
-      found = database.schema.table(table_name)
-      found.equal?(@learned) ? @table : learn(found)
+      table_mapping&.table
     end
 
     # @return [Table, nil] what is known already
     # @api private
     def known_table
-      found = database.schema.known(table_name)
-      found.equal?(@learned) ? @table : learn(found)
+      known_table_mapping&.table
     rescue ConfigurationError
       nil
     end
@@ -64,48 +80,12 @@ module AsyncRecord
                                     "create it in a migration, or name another one with `self.table_name =`")
     end
 
-    # @return [Shapes, nil] the SELECTs known for the table, if the table is; waits the first time
-    # @api private
-    def shapes
-      database = self.database
-      known_shapes(database) || (table && known_shapes(database))
-    end
-
-    # @return [Shapes, nil] the same without waiting
-    # @api private
-    def known_shapes(database)
-      known = database.schema.known(table_name)
-      return unless known
-
-      learn(known) unless known.equal?(@learned)
-      @shapes = Shapes.new(@table, database.dialect) if @shapes.nil?
-      @shapes
-    end
-
     # @return [Dialect] the database's, or SQLite's while there is none
     # @api private
     def dialect_for_display
       database.dialect
     rescue ConfigurationError
       Dialect.for(:sqlite)
-    end
-
-    # @return [Boolean] whether it is a key that no row can have
-    # @api private
-    def beyond?(key)
-      key.is_a?(Integer) && primary_key.is_a?(String) && table&.beyond?(primary_key, key)
-    end
-
-    # @return [String, nil] the statement behind `find`, made once per table
-    # @api private
-    def find_statement
-      known = table
-      return nil unless known
-      return @find_statement.last if @find_statement && @find_statement.first.equal?(known)
-
-      return nil unless primary_key.is_a?(String)
-
-      (@find_statement = [known, build_find_statement]).last
     end
 
     # @return [Symbol, nil] what an attribute's values are
@@ -117,13 +97,25 @@ module AsyncRecord
     # @return [Boolean] whether the driver certainly reads all values as the model wants them; asks no database
     # @api private
     def read_by_driver?
-      @retyped ? @retyped.empty? : declared_kinds.empty? && database.dialect.tells_documents?
+      mapping = @mapping
+      mapping ? mapping.retyped.empty? : declared_kinds.empty? && database.dialect.tells_documents?
     end
 
     # @return [Hash{String => Symbol, #cast}] attributes whose values the driver cannot read as the model wants them
     # @api private
     def retyped
-      @retyped || (table && @retyped) || {}
+      last_mapping&.retyped || NOTHING
+    end
+
+    # @param row [Hash{String => Object}] as the driver read it
+    # @return [Hash] the same, as the model wants it
+    # @api private
+    def complete_row(row)
+      mapping = last_mapping
+      return mapping.complete_row(row) if mapping
+
+      virtual_attributes.each_key { |name| row[name] = nil }
+      row
     end
 
     # @return [Array<String>] the timestamp columns that an action sets
@@ -143,8 +135,19 @@ module AsyncRecord
 
       define_attributes(rows.columns)
       records = Array.new(size) { |index| allocate.load_from(rows, index) }
-      records.each(&:loaded) if loading_callbacks?
+      records.each(&:loaded) unless loading_hooks.empty?
       records
+    end
+
+    # @param rows [AsyncRecord::Rows] with the table's columns, whose readers are defined
+    # @return [Base, nil] the record of the first one
+    # @api private
+    def instantiate_first(rows)
+      return if rows.size.zero?
+
+      record = allocate.load_from(rows, 0)
+      record.loaded unless loading_hooks.empty?
+      record
     end
 
     # @return [Hash{String => Object}] the attributes of a new record
@@ -158,8 +161,8 @@ module AsyncRecord
     # @return [Hash{String => Symbol, #cast}] attributes that are no columns
     # @api private
     def virtual_attributes
-      attribute_kinds
-      @virtual
+      mapping = last_mapping
+      mapping ? mapping.virtual : declared_virtual([])
     end
 
     # Defines readers and writers that are not there yet.
@@ -186,41 +189,34 @@ module AsyncRecord
       include @readers
     end
 
-    # Drops what was derived from the table.
-    # @return [nil]
+    # Drops what was derived from the table, here and in subclasses.
+    # @return [void]
     # @api private
     def forget_schema
-      @learned = @table = @kinds = @virtual = @retyped = @find_statement = @shapes = @inferred_key = nil
+      @mapping = nil
+      subclasses.each(&:forget_schema)
     end
 
     private
 
-    # Another thread may be reading meanwhile: what it looks at first is set last.
-    def learn(found)
-      return forget_schema if found.nil?
+    # The readers are there before anybody sees the mapping that promises them.
+    def mapping_of(found, database)
+      mapping = @mapping
+      return mapping if mapping && mapping.source.equal?(found)
 
-      table = typed(found)
-      @kinds = @virtual = @find_statement = @shapes = @inferred_key = nil
-      @retyped = table.columns.select { |column| retypes?(column) }.to_h { |column| [column.name, column.kind] }.freeze
-      define_attributes(found.names + attribute_aliases.keys)
-      @table = table
-      @learned = found
-      table
+      mapping = TableMapping.new(self, found, database.dialect)
+      define_attributes(found.names + attribute_aliases.keys + mapping.virtual.keys)
+      @mapping = mapping
+    end
+
+    # What was learned last holds until something else is: records that are there already need no look at the schema.
+    def last_mapping
+      @mapping || table_mapping
     end
 
     def attribute_kinds
-      @kinds || begin
-        columns = (table&.columns || []).to_h { |column| [column.name, column.kind] }
-        @virtual = (declared_kinds.keys - columns.keys).to_h { |name| [name, declared_kind(name)] }
-        define_attributes(@virtual.keys)
-        @kinds = columns.merge(@virtual)
-      end
-    end
-
-    def build_find_statement
-      relation = Relation.new(self)
-      compiler = Compiler.new(database.dialect, table_name, table)
-      Compiler::Select.new(compiler, relation.where(primary_key => 0).limit(1)).write.statement.sql
+      mapping = last_mapping
+      mapping ? mapping.kinds : declared_virtual([])
     end
 
     def define_attribute(name)

@@ -10,13 +10,13 @@ module Fastr
     # Forks; in the child, forgets the parent's reactor and dispatcher.
     # @return [Integer] 0 in the child
     def _fork
-      pid = Dispatcher.instance.at_rest { super }
+      pid = Dispatcher.instance.at_rest { Fork.at_standstill { super } }
       Fork.start_anew if pid.zero?
       pid
     end
 
     def daemon(*)
-      result = super
+      result = Fork.at_standstill { super }
       Fork.start_anew
       result
     end
@@ -27,6 +27,16 @@ module Fastr
     # @return [void]
     def self.in_child(&block)
       @hooks << block
+    end
+
+    # Calls a block while no thread of ours is inside SQLite, which would take its locks along into the child.
+    def self.at_standstill
+      Native.stand_still
+      begin
+        yield
+      ensure
+        Native.go_on
+      end
     end
 
     def self.start_anew

@@ -43,6 +43,41 @@ RSpec.describe "fork", gc: false do
     expect(output).to eq("child waited\n")
   end
 
+  # What SQLite's threads hold at that moment nobody gives back in the child.
+  it "leaves the child the database file that others work on", limit: 60 do
+    Dir.mktmpdir do |folder|
+      output, = run_ruby(<<~RUBY)
+        require "async_record"
+        url = "sqlite:#{folder}/app.db"
+        database = AsyncRecord.connect(url, size: 4)
+        4.times { Thread.new { loop { database.query("select 1 as one") } } }
+        ended = Array.new(60) do
+          sleep 0.005
+          pid = fork { exit!(AsyncRecord.connect(url).query("select 1 as one").size == 1) }
+          watch = Thread.new { sleep 10; Process.kill(:KILL, pid) }
+          Process.wait2(pid).last.success?.tap { watch.kill.join }
+        end
+        puts ended.uniq.inspect
+      RUBY
+      expect(output).to eq("[true]\n")
+    end
+  end
+
+  it "waits for a statement that runs no longer than for its next look" do
+    output, = run_ruby(<<~RUBY)
+      require "async_record"
+      counting = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000000) select max(i) from n"
+      database = AsyncRecord.connect("sqlite::memory:")
+      database.query("select 1")
+      thread = Thread.new { database.query(counting).first.values }
+      sleep 0.05
+      since = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      Process.wait(fork { exit!(0) })
+      puts Process.clock_gettime(Process::CLOCK_MONOTONIC) - since < 0.9, thread.value.inspect
+    RUBY
+    expect(output).to eq("true\n[2000000]\n")
+  end
+
   it "waits for a dispatcher that is busy, but not for long" do
     output, = run_ruby(<<~RUBY)
       require "fastr"

@@ -47,6 +47,19 @@ RSpec.describe "The life of the reactor", limit: 60, gc: false do
     expect(output.lines(chomp: true)).to eq(["rows: 1", "stream: 1", "binds: 1", "timings: 4", "routes: 4", "timer: 1"])
   end
 
+  it "is stopped while other threads ask for it" do
+    output, = run_ruby(<<~RUBY)
+      require "fastr"
+      # A process in which a thread waits and keeps the others from running does not even end by itself.
+      watch = fork { sleep 20; Process.kill(:KILL, Process.ppid) }
+      2.times { Thread.new { loop { Fastr::Native.running?; Fastr::Native.start } } }
+      100.times { Fastr::Native.stop.then { Thread.pass } }
+      Process.kill(:KILL, watch)
+      puts "stopped"
+    RUBY
+    expect(output).to eq("stopped\n")
+  end
+
   it "hands over from the background to a program's own run, with what is pending" do
     output, = run_ruby(<<~RUBY)
       require "fastr"

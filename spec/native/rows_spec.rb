@@ -14,11 +14,37 @@ RSpec.describe AsyncRecord::Rows do
     expect { some.excerpt(["c"], 0, 1) }.to raise_error(ArgumentError, /no such column/)
   end
 
-  it "keeps names of columns that nobody else knows" do
-    names = Array.new(40) { |number| "column_#{rand(1 << 40)}_#{number}" }
+  it "keeps names of columns that nobody else knows", limit: 100 do
+    names = Array.new(10) { |number| "column_#{rand(1 << 40)}_#{number}" }
     result = rows("select #{names.map.with_index { |name, index| "'#{index}' as #{name}" }.join(", ")}")
     hashes = Support::HostileGC.stress { [*result.to_a, result.hash_at(0)] }
-    expect(hashes).to all(have_attributes(keys: names, values: (0...40).map(&:to_s)))
+    expect(hashes).to all(have_attributes(keys: names, values: (0...10).map(&:to_s)))
+  end
+
+  # Such a read goes on in memory that was given back: the process may end, so it is another one.
+  it "reads names that change their Array while they are read", gc: false do
+    output, status = run_ruby(<<~RUBY)
+      require "async_record"
+      rows = AsyncRecord.connect("sqlite::memory:").await("select 1 as one")
+      name = Class.new do
+        def initialize(names) = @names = names
+
+        def to_str
+          @names.clear.concat([nil] * 3000).clear
+          GC.start
+          @others = Array.new(5000) { Array.new(100, 7) }
+          "one"
+        end
+      end
+      counts = Array.new(50) do
+        names = ["one"] * 100
+        names[0] = name.new(names)
+        rows.excerpt(names, 0, 1).columns.size
+      end
+      puts counts.uniq
+      puts rows.excerpt(Class.new { define_method(:to_ary) { ["o" + "ne"] } }.new, 0, 1).columns
+    RUBY
+    expect([output, status.success?]).to eq(["100\none\n", true])
   end
 
   it "nests children into their parents" do

@@ -171,7 +171,13 @@ impl Drop for RubyRequest {
         if !self.watched.get() {
             return;
         }
-        let id = self.state.get_mut().id();
+        let state = self.state.get_mut();
+        if let State::Open(request) = state
+            && request.check("request").is_err()
+        {
+            return;
+        }
+        let id = state.id();
         if let Some(reactor) = native::running_reactor() {
             self.answered(&reactor, id);
         }

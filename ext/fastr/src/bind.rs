@@ -7,6 +7,7 @@ use magnus::prelude::*;
 use magnus::{Error, RArray, RClass, RString, Ruby, Time, Value};
 
 use crate::constant::Constant;
+use crate::error::refusable;
 use crate::raw::env;
 
 /// How deep arrays may nest: PostgreSQL's own limit is 6 dimensions.
@@ -113,7 +114,8 @@ fn moment(ruby: &Ruby, time: Time) -> Result<Stored, Error> {
         let message = "a Time so far away does not fit 64 bits of microseconds";
         Error::new(ruby.exception_range_error(), message)
     };
-    let seconds: i64 = time.funcall("to_i", ()).map_err(|_| too_far())?;
+    let seconds = refusable(ruby.exception_range_error(), time.funcall("to_i", ()))?;
+    let seconds: i64 = seconds.ok_or_else(too_far)?;
     let microseconds: i64 = time.funcall("usec", ())?;
     seconds
         .checked_mul(1_000_000)
@@ -130,7 +132,8 @@ fn day(ruby: &Ruby, date: Value) -> Result<Stored, Error> {
             "a Date so far away does not fit 32 bits of days",
         )
     };
-    let year: i64 = date.funcall("year", ()).map_err(|_| too_far())?;
+    let year = refusable(ruby.exception_range_error(), date.funcall("year", ()))?;
+    let year: i64 = year.ok_or_else(too_far)?;
     if year.abs() > 5_000_000 {
         return Err(too_far());
     }

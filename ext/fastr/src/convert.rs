@@ -3,13 +3,30 @@
 use std::time::Duration;
 
 use fastr_core::http::multipart::{Content, Part};
-use fastr_core::{Error as CoreError, Outcome};
+use fastr_core::{Error as CoreError, Event, Outcome};
 use magnus::prelude::*;
-use magnus::{Error, Ruby, Value};
+use magnus::{Error, RArray, RClass, Ruby, TryConvert, Value};
 
+use crate::constant::Constant;
 use crate::error::exception;
 use crate::native::FOR_EVER;
 use crate::raw::env;
+
+static THREAD: Constant<RClass> = Constant::new("Thread");
+
+/// An Array of Strings. What makes a String of an element may be Ruby code, which may change the Array; so a copy is
+/// read, element by element. `Vec` would read on in memory that such a change has freed.
+pub(crate) struct Strings(pub(crate) Vec<String>);
+
+impl TryConvert for Strings {
+    fn try_convert(value: Value) -> Result<Self, Error> {
+        let strings = RArray::try_convert(value)?.into_iter();
+        strings
+            .map(String::try_convert)
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+}
 
 /// Seconds as Ruby gives them; negative and NaN count as none at all, the endless as very long.
 pub(crate) fn seconds(seconds: f64) -> Duration {
@@ -25,11 +42,34 @@ pub(crate) fn limit(limit: Option<f64>) -> Option<Duration> {
     limit.map(seconds)
 }
 
-/// A result for the dispatcher's batch: an error is an exception object there.
-pub(crate) fn result(ruby: &Ruby, result: Result<Outcome, CoreError>) -> Result<Value, Error> {
-    match result {
-        Ok(value) => outcome(ruby, value),
-        Err(error) => Ok(exception(ruby, &error)?.as_value()),
+/// The exception objects of a batch's errors, in their order; none for a batch without errors. They are made by Ruby
+/// code, which an interrupt waits for: what fails here is the interrupt alone.
+pub(crate) fn exceptions(ruby: &Ruby, events: &[Event]) -> Result<Option<RArray>, Error> {
+    let errors: Vec<CoreError> = events.iter().filter_map(error_of).cloned().collect();
+    if errors.is_empty() {
+        return Ok(None);
+    }
+    let convert = ruby.proc_from_fn(move |ruby, _, _| {
+        let exceptions = ruby.ary_new_capa(errors.len());
+        for error in &errors {
+            // What cannot be converted fails its own operation, by what kept it.
+            let made = exception(ruby, error).map(|exception| exception.as_value());
+            exceptions.push(made.or_else(|error| error.value().ok_or(error))?)?;
+        }
+        Ok::<_, Error>(exceptions)
+    });
+    let later = ruby.hash_new();
+    later.aset(ruby.class_object(), ruby.to_symbol("never"))?;
+    THREAD
+        .get(ruby)?
+        .funcall_with_block("handle_interrupt", (later,), convert)
+        .map(Some)
+}
+
+fn error_of(event: &Event) -> Option<&CoreError> {
+    match event {
+        Event::Completion(_, Err(error)) => Some(error),
+        _ => None,
     }
 }
 

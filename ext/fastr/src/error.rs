@@ -16,6 +16,19 @@ pub(crate) fn guard<T>(body: impl FnOnce(&Ruby) -> Result<T, Error>) -> Result<T
     }
 }
 
+/// None for what Ruby refused by an exception of this class. Any other is not about the call: another thread's kill or
+/// raise, a time limit and a `throw` arrive while Ruby code runs, and go on to where they were meant.
+pub(crate) fn refusable<T>(
+    class: ExceptionClass,
+    result: Result<T, Error>,
+) -> Result<Option<T>, Error> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.is_kind_of(class) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic
         .downcast_ref::<&str>()

@@ -1,8 +1,10 @@
 //! `Fastr::Native`: the process-wide reactor, the dispatcher's wait, and operations that belong to no object.
 
+use std::cell::Cell;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use fastr_core::db::standstill;
 use fastr_core::queue::Drained;
 use fastr_core::reactor::Reactor;
 use fastr_core::{CompletionId, Error as CoreError, Event};
@@ -13,38 +15,72 @@ use crate::convert;
 use crate::error::{guard, raise};
 use crate::outgoing;
 use crate::owned;
+use crate::raw::fork::{self, Around};
 use crate::raw::{fd, gvl, lent};
 use crate::request;
 use crate::sink::Sink;
 
-/// Only Ruby threads lock it, and only with the GVL held for the few instructions it takes.
+/// Locked for a few instructions at a time, by Ruby threads that hold the GVL, by the collector and by connections that
+/// look for their reactor. Whoever holds it must neither wait nor let the GVL go: see [`with_running`].
 static RUNNING: Mutex<Option<Arc<Reactor>>> = Mutex::new(None);
 
-fn running() -> MutexGuard<'static, Option<Arc<Reactor>>> {
-    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+/// What happens under the lock is a function of its own, so that the lock is given back before anything else happens.
+fn with_running<T>(act: fn(&mut Option<Arc<Reactor>>) -> T) -> T {
+    act(&mut RUNNING.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// The reactor of this process, started on first use.
 pub(crate) fn reactor() -> Result<Arc<Reactor>, CoreError> {
-    let mut slot = running();
-    if let Some(reactor) = slot.as_ref() {
-        return Ok(Arc::clone(reactor));
-    }
-    let reactor = Reactor::start()?;
-    *slot = Some(Arc::clone(&reactor));
-    Ok(reactor)
+    with_running(|slot| {
+        if let Some(reactor) = slot {
+            return Ok(Arc::clone(reactor));
+        }
+        let reactor = Reactor::start()?;
+        *slot = Some(Arc::clone(&reactor));
+        Ok(reactor)
+    })
 }
 
 /// The reactor of this process, if it was started.
 pub(crate) fn running_reactor() -> Option<Arc<Reactor>> {
-    running().clone()
+    with_running(|slot| slot.clone())
+}
+
+thread_local! {
+    static HELD: Cell<Option<MutexGuard<'static, Option<Arc<Reactor>>>>> = const { Cell::new(None) };
+}
+
+/// A connection may hold the lock at the moment of a fork, and would never give the child's copy back.
+struct Forking;
+
+impl Around for Forking {
+    fn before() {
+        HELD.set(Some(RUNNING.lock().unwrap_or_else(PoisonError::into_inner)));
+    }
+
+    fn in_parent() {
+        HELD.set(None);
+    }
+
+    fn in_child() {
+        HELD.set(None);
+        standstill::forked();
+        owned::forked();
+    }
+}
+
+/// How long a fork waits for what SQLite does without looking up, such as writing to the disk.
+const STANDSTILL: Duration = Duration::from_secs(1);
+
+/// Before a fork: whether no thread is inside SQLite, and none goes there until `go_on`.
+fn stand_still() -> Result<bool, Error> {
+    guard(|_| gvl::blocking(|| standstill::ask(STANDSTILL)))
 }
 
 /// In a forked child: the parent's reactor has no thread here. It is left alone, because its descriptors and what it
 /// had pending are the parent's; a new one is made on first use.
 fn after_fork() {
-    owned::forked();
-    std::mem::forget(running().take());
+    std::mem::forget(with_running(Option::take));
     outgoing::forget();
 }
 
@@ -57,14 +93,14 @@ fn start() -> Result<(), Error> {
 }
 
 fn is_running() -> bool {
-    running().is_some()
+    with_running(|slot| slot.is_some())
 }
 
 /// Ends the reactor thread. The join happens without the GVL.
 fn stop() -> Result<(), Error> {
     guard(|_| {
-        if let Some(reactor) = running().take() {
-            gvl::without_gvl(|| reactor.stop(), &|| {});
+        if let Some(reactor) = with_running(Option::take) {
+            gvl::blocking(|| reactor.stop())?;
         }
         Ok(())
     })
@@ -83,14 +119,21 @@ fn wait(ruby: &Ruby, limit: Option<f64>) -> Result<RArray, Error> {
             queue.interrupt()
         });
         if drained == Some(Drained::Events) {
-            return batch(ruby, events);
+            return match convert::exceptions(ruby, &events) {
+                Ok(exceptions) => batch(ruby, events, exceptions),
+                Err(interrupt) => {
+                    queue.give_back(events);
+                    Err(interrupt)
+                }
+            };
         }
         gvl::check_interrupts()?;
         Ok(ruby.ary_new())
     })
 }
 
-fn batch(ruby: &Ruby, events: Vec<Event>) -> Result<RArray, Error> {
+/// No Ruby code runs in here: an interrupt would take the batch with it.
+fn batch(ruby: &Ruby, events: Vec<Event>, exceptions: Option<RArray>) -> Result<RArray, Error> {
     outgoing::batch(events.len());
     let batch = ruby.ary_new_capa(events.len() * 2);
     for event in events {
@@ -98,9 +141,11 @@ fn batch(ruby: &Ruby, events: Vec<Event>) -> Result<RArray, Error> {
             Event::Request(request) => batch.push(request::wrap(request))?,
             Event::Completion(CompletionId(id), result) => {
                 batch.push(id)?;
-                // What cannot be converted fails its own operation; the rest of the batch is not lost with it.
-                let value = convert::result(ruby, result);
-                batch.push(value.or_else(|error| error.value().ok_or(error))?)?;
+                batch.push(match (result, exceptions) {
+                    (Ok(value), _) => convert::outcome(ruby, value)?,
+                    (Err(_), Some(exceptions)) => exceptions.shift()?,
+                    (Err(error), None) => return Err(raise(ruby, &error)),
+                })?;
             }
             Event::Closed(id) => {
                 batch.push(ruby.to_symbol("closed"))?;
@@ -211,11 +256,16 @@ fn panic_on_purpose() -> Result<(), Error> {
 pub(crate) const FOR_EVER: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
 
 pub(crate) fn define(ruby: &Ruby, fastr: RModule) -> Result<(), Error> {
+    if !fork::around::<Forking>() {
+        let message = "no memory for what happens at a fork";
+        return Err(Error::new(ruby.exception_no_mem_error(), message));
+    }
     let native = fastr.define_module("Native")?;
-    let _ = ruby;
     native.define_singleton_method("start", function!(start, 0))?;
     native.define_singleton_method("running?", function!(is_running, 0))?;
     native.define_singleton_method("after_fork", function!(after_fork, 0))?;
+    native.define_singleton_method("stand_still", function!(stand_still, 0))?;
+    native.define_singleton_method("go_on", function!(standstill::release, 0))?;
     native.define_singleton_method("stop", function!(stop, 0))?;
     native.define_singleton_method("wait", function!(wait, 1))?;
     native.define_singleton_method("dispatch_here", function!(dispatch_here, 1))?;

@@ -6,7 +6,7 @@ use fastr_core::db::{Branch, JsonColumns, Node, Rows, concat, to_nested_json};
 use magnus::prelude::*;
 use magnus::{Error, RArray, RClass, Ruby, TryConvert, Value, method};
 
-use crate::convert::text;
+use crate::convert::{Strings, text};
 use crate::error::{guard, raise};
 use crate::rows::RubyRows;
 
@@ -22,15 +22,15 @@ fn nested_json(ruby: &Ruby, _class: RClass, tree: RArray) -> Result<Value, Error
 fn node(tree: RArray) -> Result<Node, Error> {
     let (parts, only, except, branches): (RArray, _, _, RArray) = (
         tree.entry(0)?,
-        tree.entry::<Option<Vec<String>>>(1)?,
-        tree.entry::<Option<Vec<String>>>(2)?,
+        tree.entry::<Option<Strings>>(1)?,
+        tree.entry::<Option<Strings>>(2)?,
         tree.entry::<RArray>(3)?,
     );
     Ok(Node {
         rows: all_rows(parts)?,
         columns: match (only, except) {
-            (Some(names), _) => JsonColumns::Only(names),
-            (None, Some(names)) => JsonColumns::Except(names),
+            (Some(names), _) => JsonColumns::Only(names.0),
+            (None, Some(names)) => JsonColumns::Except(names.0),
             (None, None) => JsonColumns::All,
         },
         branches: branches

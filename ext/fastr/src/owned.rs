@@ -10,7 +10,7 @@ use fastr_core::Error as CoreError;
 /// Counts the forks that led to this process.
 static GENERATION: AtomicU32 = AtomicU32::new(0);
 
-/// In a forked child: everything made before belongs to the parent.
+/// In a forked child, at once: everything made before belongs to the parent.
 pub(crate) fn forked() {
     GENERATION.fetch_add(1, Ordering::Relaxed);
 }

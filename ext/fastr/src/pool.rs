@@ -19,7 +19,7 @@ use magnus::{
 
 use crate::bind::bind;
 use crate::constant::define_class;
-use crate::convert;
+use crate::convert::{self, Strings};
 use crate::error::{guard, raise};
 use crate::native;
 use crate::outgoing;
@@ -85,11 +85,10 @@ impl RubyPool {
     }
 
     /// Completes with an `AsyncRecord::Subscription`.
-    fn listen(&self, sink: Sink, channels: RArray) -> Result<(), Error> {
+    fn listen(&self, sink: Sink, channels: Strings) -> Result<(), Error> {
         guard(|ruby| {
-            let channels = channels.to_vec::<String>()?;
             self.operate(ruby, &sink, |database, completer| {
-                database.listen(channels, completer);
+                database.listen(channels.0, completer);
                 None
             })
         })
@@ -169,11 +168,7 @@ impl RubyPool {
     }
 
     fn close(&self) -> Result<bool, Error> {
-        guard(|_| {
-            let closed = gvl::without_gvl(|| self.0.close(CLOSE), &|| {});
-            gvl::check_interrupts()?;
-            Ok(closed.unwrap_or(false))
-        })
+        guard(|_| gvl::blocking(|| self.0.close(CLOSE)))
     }
 }
 
@@ -225,9 +220,9 @@ fn set_options(ruby: &Ruby, query: &mut Query, given: RHash) -> Result<(), Error
 }
 
 fn json_columns(value: Value) -> Result<JsonOptions, Error> {
-    let names = Vec::<String>::try_convert(value)?;
+    let names = Strings::try_convert(value)?;
     Ok(JsonOptions {
-        columns: JsonColumns::Only(names),
+        columns: JsonColumns::Only(names.0),
     })
 }
 

@@ -9,9 +9,10 @@ use fastr_core::http::routes::{
 };
 use magnus::prelude::*;
 use magnus::typed_data::Obj;
-use magnus::{Error, RHash, RModule, RString, Ruby, Value, function, method};
+use magnus::{Error, RArray, RHash, RModule, RString, Ruby, Value, function, method};
 
 use crate::constant::define_class;
+use crate::convert::Strings;
 use crate::error::{guard, raise};
 use crate::raw::env;
 
@@ -32,7 +33,7 @@ impl RubyRoutes {
     /// regular expression sources.
     fn add(
         &self,
-        methods: Option<Vec<String>>,
+        methods: Option<Strings>,
         pattern: String,
         constraints: RHash,
         id: u32,
@@ -45,17 +46,18 @@ impl RubyRoutes {
     /// regular expression covers.
     fn add_for_host(
         &self,
-        host: (String, bool),
-        methods: Option<Vec<String>>,
+        host: RArray,
+        methods: Option<Strings>,
         pattern: String,
         constraints: RHash,
         id: u32,
     ) -> Result<(), Error> {
         let constraints = pairs(constraints)?;
-        let host = if host.1 {
-            HostPattern::Regex(&host.0)
+        let (name, is_regexp): (String, bool) = (host.entry(0)?, host.entry(1)?);
+        let host = if is_regexp {
+            HostPattern::Regex(&name)
         } else {
-            HostPattern::Exact(&host.0)
+            HostPattern::Exact(&name)
         };
         self.insert(
             methods,
@@ -69,7 +71,7 @@ impl RubyRoutes {
     /// `add_constant(methods, pattern, status, headers, body)`: answered without Ruby.
     fn add_constant(
         &self,
-        methods: Option<Vec<String>>,
+        methods: Option<Strings>,
         pattern: String,
         status: u16,
         headers: RHash,
@@ -95,7 +97,7 @@ impl RubyRoutes {
 
     fn insert(
         &self,
-        methods: Option<Vec<String>>,
+        methods: Option<Strings>,
         pattern: &str,
         constraints: &[(String, String)],
         host: Option<HostPattern<'_>>,
@@ -104,7 +106,7 @@ impl RubyRoutes {
         guard(|ruby| {
             let methods: Option<Vec<&str>> = methods
                 .as_ref()
-                .map(|list| list.iter().map(String::as_str).collect());
+                .map(|list| list.0.iter().map(String::as_str).collect());
             let constraints: Vec<_> = constraints
                 .iter()
                 .map(|(name, regex)| (name.as_str(), regex.as_str()))

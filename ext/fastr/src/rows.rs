@@ -10,6 +10,7 @@ use magnus::value::Opaque;
 use magnus::{DataTypeFunctions, Error, RArray, RHash, RModule, RString, Ruby, Value, method};
 
 use crate::constant::define_class;
+use crate::convert::Strings;
 use crate::error::{guard, raise};
 use crate::nested_json;
 use crate::raw::env;
@@ -158,13 +159,14 @@ impl RubyRows {
 fn excerpt(
     ruby: &Ruby,
     this: &RubyRows,
-    names: Vec<String>,
+    names: Strings,
     start: usize,
     count: usize,
 ) -> Result<RubyRows, Error> {
     guard(|_| {
         let columns = this.rows.columns();
         let indexes = names
+            .0
             .iter()
             .map(|name| columns.iter().rposition(|column| column.name == *name))
             .collect::<Option<Vec<_>>>()

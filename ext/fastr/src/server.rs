@@ -12,6 +12,7 @@ use crate::convert;
 use crate::error::{guard, raise};
 use crate::native;
 use crate::owned::Owned;
+use crate::raw::gvl;
 use crate::routes::RubyRoutes;
 use crate::sink::Sink;
 
@@ -24,7 +25,8 @@ impl RubyServer {
             let options = server_options(ruby, options)?;
             let reactor = native::reactor().map_err(|error| raise(ruby, &error))?;
             let routes = routes.table().map_err(|error| raise(ruby, &error))?;
-            Server::listen(&reactor, options, routes)
+            // Asks the resolver for the host and the disk for the files.
+            gvl::blocking(|| Server::listen(&reactor, options, routes))?
                 .map(|server| Self(Owned::new(server)))
                 .map_err(|error| raise(ruby, &error))
         })

@@ -5,15 +5,17 @@ use fastr_core::db::civil as calendar;
 use fastr_core::db::{Interval, Kind, Range, Value as Stored, range_text};
 use magnus::prelude::*;
 use magnus::time::{Offset, Timespec};
-use magnus::{Error, RClass, RModule, Ruby, Value};
+use magnus::{Error, ExceptionClass, RClass, RModule, Ruby, Value};
 
 use crate::civil;
 use crate::constant::Constant;
+use crate::error::refusable;
 use crate::raw::env;
 
 static DATE: Constant<RClass> = Constant::new("Date");
 static TIME: Constant<RClass> = Constant::new("Time");
 static JSON: Constant<RModule> = Constant::new("JSON");
+static JSON_PARSER_ERROR: Constant<ExceptionClass> = Constant::within("JSON", "ParserError");
 static INTERVAL: Constant<RClass> = Constant::within("AsyncRecord", "Interval");
 static RAW: Constant<RClass> = Constant::within("AsyncRecord", "Raw");
 
@@ -105,10 +107,13 @@ impl<'a> Decoder<'a> {
         let class = DATE.get(self.0)?;
         let (year, month, day) = calendar::date(i64::from(days));
         // The days that Ruby's calendar leaves out in October 1582 exist in the Gregorian one alone.
-        class
-            .funcall("new", (year, month, day))
-            .or_else(|_| class.funcall("new", (year, month, day, f64::NEG_INFINITY)))
-            .map(Some)
+        let usual = class.funcall("new", (year, month, day));
+        match refusable(self.0.exception_arg_error(), usual)? {
+            Some(date) => Ok(Some(date)),
+            None => class
+                .funcall("new", (year, month, day, f64::NEG_INFINITY))
+                .map(Some),
+        }
     }
 
     fn moment(&self, moment: i64) -> Result<Option<Value>, Error> {
@@ -172,7 +177,8 @@ impl<'a> Decoder<'a> {
         };
         let excludes_end = upper.is_some() && !includes_upper;
         let range = self.0.range_new(bound(lower)?, bound(upper)?, excludes_end);
-        Ok(range.ok().map(|range| range.as_value()))
+        let range = range.map(|range| range.as_value());
+        refusable(self.0.exception_arg_error(), range)
     }
 
     fn decimal(&self, text: &str) -> Result<Option<Value>, Error> {
@@ -210,7 +216,8 @@ impl<'a> Decoder<'a> {
 
     /// Invalid JSON in a JSON column stays text.
     fn json(&self, text: &str) -> Result<Option<Value>, Error> {
-        Ok(JSON.get(self.0)?.funcall("parse", (text,)).ok())
+        let parsed = JSON.get(self.0)?.funcall("parse", (text,));
+        refusable(JSON_PARSER_ERROR.get(self.0)?, parsed)
     }
 }
 

@@ -122,6 +122,13 @@ impl<T> EventQueue<T> {
         Drained::Events
     }
 
+    /// Gives back what was drained, to be drained again before what came meanwhile.
+    pub fn give_back(&self, mut events: Vec<T>) {
+        let mut state = lock(&self.state);
+        events.append(&mut state.events);
+        state.events = events;
+    }
+
     /// How many events wait.
     pub fn len(&self) -> usize {
         lock(&self.state).events.len()

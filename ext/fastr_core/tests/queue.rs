@@ -114,3 +114,15 @@ fn eight_producers_and_a_consumer_that_parks_pass_every_event_in_order() {
         producer.join().expect("no producer panics");
     }
 }
+
+#[test]
+fn events_that_are_given_back_come_before_those_that_came_meanwhile() {
+    let (queue, mut buffer) = (EventQueue::<u32>::default(), Vec::new());
+    queue.push(1);
+    queue.push(2);
+    assert_eq!(queue.drain(&mut buffer, None), Drained::Events);
+    queue.push(3);
+    queue.give_back(std::mem::take(&mut buffer));
+    assert_eq!(queue.drain(&mut buffer, None), Drained::Events);
+    assert_eq!(buffer, [1, 2, 3]);
+}

@@ -26,7 +26,7 @@ module AsyncRecord
     def await(sql, binds = NONE, shape: :rows, transaction: nil, timeout: nil)
       started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
       context = Context.current
-      result = if transaction.nil? && context.empty? && @simple && !Instrumentation.active?
+      result = if transaction.nil? && @simple && Context.plain?(context) && !Instrumentation.active?
                  submit(sql, binds, native_options(shape, nil, timeout))
                else
                  transaction ||= transaction_in(context)
@@ -65,13 +65,13 @@ module AsyncRecord
       @writes ? @writes[table_name] : 0
     end
 
-    # Whether {ask} can be used: on the dispatcher, where nothing is set around the code, while nobody measures
-    # statements.
+    # Whether {ask} can be used: on the dispatcher, where nothing that concerns statements is set around the code, while
+    # nobody measures them.
     #
     # @return [Boolean]
     # @api private
     def direct?
-      @simple && Fastr::Dispatcher.on_dispatcher? && Context.current.empty? && !Instrumentation.active?
+      @simple && Fastr::Dispatcher.on_dispatcher? && Context.plain?(Context.current) && !Instrumentation.active?
     end
 
     # Like {await} for a SELECT, without waiting.

@@ -45,7 +45,7 @@ module AsyncRecord
       def statement_at_once(database)
         return if @transaction || !database.direct?
 
-        model.known_shapes(database)&.statement(self)
+        model.known_table_mapping(database)&.shapes&.statement(self)
       rescue Error
         nil
       end
@@ -65,7 +65,7 @@ module AsyncRecord
 
       # A transaction may belong to another database, with another dialect.
       def remembered_statement
-        model.shapes&.statement(self) unless @transaction
+        model.table_mapping&.shapes&.statement(self) unless @transaction
       end
 
       # @return [AsyncRecord::Rows, Array, String]

@@ -15,27 +15,31 @@ module AsyncRecord
       # @return [Array, nil] equal for relations whose SELECT has the same text; nil where a value may change the text.
       #   One flat list: nested ones take four times as long to compare (1.2 µs instead of 0.3).
       def text_key
-        return unless @groups.empty? && @havings.empty? && @join_sources.empty? && @lock_mode.nil? && @source.nil?
+        return if distinct_columns || left_out? || @orders.any? { |term| term.first.is_a?(Sql) }
 
         key = [@distinct, @limit_value.nil?, @offset_value.nil?, @orders.size, @conditions.size]
         @orders.each { |term| key.concat(term) }
-        @conditions.each { |condition| key << condition.text_key }
-        selected_in(key) if @selections
-        key unless unkeyed?
+        @conditions.each { |condition| key << (condition.text_key || (return nil)) }
+        @selections ? selected_in(key) : key
       end
 
       private
 
-      # @return [Boolean] whether a clause holds more than names
-      def unkeyed?
-        distinct_columns || @conditions.any? { |condition| condition.text_key.nil? } ||
-          @orders.any? { |term| term.first.is_a?(Sql) } ||
-          @selections&.any? { |column| column.is_a?(Sql) || (column.is_a?(Array) && column.first.is_a?(Sql)) }
+      # @return [Boolean] whether it has clauses that no key tells of
+      def left_out?
+        !(@groups.empty? && @havings.empty? && @join_sources.empty? && @lock_mode.nil? && @source.nil?)
       end
 
+      # @return [Array, nil] the key; nil if it holds more than names
       def selected_in(key)
         key << :select
-        @selections.each { |column| column.is_a?(Array) ? key.push(RENAMED).concat(column) : key << column }
+        @selections.each do |column|
+          renamed = column.is_a?(Array)
+          return nil if (renamed ? column.first : column).is_a?(Sql)
+
+          renamed ? key.push(RENAMED).concat(column) : key << column
+        end
+        key
       end
     end
     private_constant :TextKey

@@ -74,6 +74,37 @@ RSpec.describe AsyncRecord::Pending, "without a fiber" do
       database.query("alter table people rename to users")
     end
 
+    it "finds by key for promises, and says which key is missing and who asked" do
+      found, missing = on_dispatcher { |done| done.call([User.async.find(2), User.async.find(77)]) }
+      expect(found.await.name).to eq("bob")
+      expect { missing.await }.to raise_error(AsyncRecord::RecordNotFound, "there is no User with id 77") { |error|
+        expect(error.backtrace.join("\n")).to include(__FILE__)
+      }
+    end
+
+    it "takes the same way within work that was started" do
+      allow(described_class).to receive(:ask).and_call_original
+      names = AsyncRecord.async { AsyncRecord.gather(User.async.find(2), User.async.order(:id)).flatten.map(&:name) }
+      expect(names.await).to eq(%w[bob ann bob])
+      expect(described_class).to have_received(:ask).twice
+    end
+
+    it "keeps what is set around such work" do
+      allow(described_class).to receive(:ask).and_call_original
+      work = AsyncRecord.async do
+        AsyncRecord.timeout(0.05) { User.async.where(endless).to_a }.await
+      end
+      expect { work.await }.to raise_error(AsyncRecord::QueryTimeout)
+      names = AsyncRecord.async do
+        database.transaction do
+          User.create!(name: "cid")
+          User.async.find(User.maximum(:id)).await.name
+        end
+      end
+      expect(names.await).to eq("cid")
+      expect(described_class).not_to have_received(:ask)
+    end
+
     it "gives the errors of the statement and of the names to the error path" do
       database.query("alter table users rename to people")
       expect(on_dispatcher { |done| User.all.to_a { |_, error| done.call(error) } }).to be_a(AsyncRecord::QueryError)

@@ -130,5 +130,40 @@ RSpec.describe "Primary keys" do
       place.create!(code: "de", id: 7)
       expect([place.primary_key, place.find("de")["id"], place.first.id]).to eq(["code", 7, "de"])
     end
+
+    it "stay what they were for records that are there when the table's description is forgotten" do
+      database.query("create table places (code #{column(:string)} primary key, name #{column(:string)})")
+      place = model("Place", database)
+      germany = place.create!(code: "de", name: "Germany")
+      expect { database.query("nonsense") }.to raise_error(AsyncRecord::QueryError)
+      expect([germany.id, germany.to_param, place.primary_key]).to eq(%w[de de code])
+      expect { database.query("nonsense") }.to raise_error(AsyncRecord::QueryError)
+      germany.update!(name: "Deutschland")
+      expect(place.find("de").name).to eq("Deutschland")
+    end
+
+    it "that are named late are asked for at once, by subclasses too" do
+      database.query("create table places (id #{column(:integer)} primary key, code #{column(:string)})")
+      place = model("Place", database)
+      city = model("City", parent: place)
+      place.create!(id: 1, code: "de")
+      expect([place.find(1).id, city.find(1).id]).to eq([1, 1])
+      place.primary_key = "code"
+      expect([place.find("de").id, city.find("de").id, city.primary_key]).to eq(%w[de de code])
+    end
+
+    it "are those of the database that the class has now" do
+      database.query("create table places (id #{column(:integer)} primary key, code #{column(:string)})")
+      other = sqlite_database
+      other.query("create table places (code text primary key)")
+      place = model("Place", database)
+      place.create!(id: 1, code: "de")
+      expect(place.find(1).id).to eq(1)
+      place.connects_to(other)
+      place.create!(code: "fr")
+      expect([place.find("fr").id, place.primary_key]).to eq(%w[fr code])
+      place.connects_to(database)
+      expect([place.find(1).id, place.primary_key]).to eq([1, "id"])
+    end
   end
 end

@@ -139,6 +139,16 @@ RSpec.describe AsyncRecord, ".connect" do
     expect([entry.count, described_class.databases.keys]).to eq([2, %i[primary log]])
   end
 
+  it "is another one once another database has the name" do
+    described_class.connect("sqlite:#{sqlite_folder}/first.db").query("create table places (id integer primary key)")
+    place = model("Place")
+    expect(place.create!.id).to eq(1)
+    second = described_class.connect("sqlite:#{sqlite_folder}/second.db")
+    second.query("create table places (code text primary key)")
+    %w[fr de].each { |code| second.query("insert into places values (?)", code) }
+    expect([place.first.id, place.primary_key, place.column_names]).to eq(["de", "code", %w[code]])
+  end
+
   it "opens connections of its own in a forked child" do
     database = described_class.connect("sqlite:#{sqlite_folder}/fork.db")
     database.query("create table users (id integer primary key)")

@@ -197,8 +197,8 @@ Support::Injection.on(:model) do
            :lock_optimistically=, :filter_attributes=)
   harmless("ask about names in memory", :attribute?)
   harmless("are not for programs", :define_attributes, :kind_of_attribute, :timestamp_columns, :declared_kind, :typed,
-           :retypes?, :instantiate_all, :known_shapes, :hooks, :filtered_attribute?, :single_key, :key_condition,
-           :keys_condition, :cast_key, :beyond?)
+           :declared_virtual, :retypes?, :instantiate_all, :instantiate_first, :known_table_mapping, :complete_row,
+           :hooks, :filtered_attribute?, :single_key, :key_condition, :keys_condition, :cast_key)
 end
 
 Support::Injection.on(:record) do

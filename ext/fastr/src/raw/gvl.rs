@@ -40,6 +40,19 @@ where
     }
 }
 
+/// Runs something that may take a while and that nothing can end early, so that the other threads go on meanwhile.
+pub(crate) fn blocking<T>(function: impl FnOnce() -> T) -> Result<T, Error> {
+    let mut function = Some(function);
+    loop {
+        let run = || function.take().map(|function| function());
+        if let Some(Some(value)) = without_gvl(run, &|| {}) {
+            return Ok(value);
+        }
+        // It has not run yet: something was to be looked at first.
+        check_interrupts()?;
+    }
+}
+
 unsafe extern "C" fn run<F: FnOnce() -> T, T>(data: *mut c_void) -> *mut c_void {
     // SAFETY: `data` is the `Call` that `without_gvl` keeps on its stack while this runs.
     let call = unsafe { &mut *data.cast::<Call<F, T>>() };

@@ -4,5 +4,6 @@
 
 pub(crate) mod env;
 pub(crate) mod fd;
+pub(crate) mod fork;
 pub(crate) mod gvl;
 pub(crate) mod lent;

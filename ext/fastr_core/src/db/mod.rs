@@ -27,6 +27,7 @@ mod rows;
 mod server;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+pub mod standstill;
 mod statement;
 mod subscription;
 mod timings;

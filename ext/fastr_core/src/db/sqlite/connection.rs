@@ -15,6 +15,7 @@ use super::location::{Location, Mode};
 use super::planning::Planning;
 use super::state::Lane;
 use crate::db::pool::DatabaseOptions;
+use crate::db::standstill;
 use crate::error::{DatabaseError, DatabaseErrorKind, Error};
 use crate::sync::lock;
 
@@ -88,7 +89,11 @@ fn prepare(
 ) -> rusqlite::Result<(Connection, Planning)> {
     let mut connection = Connection::open_with_flags(location.path(), location.flags())?;
     let seen = Arc::clone(watch);
-    connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || seen.stop().is_some()))?;
+    let look = move || {
+        standstill::step_aside();
+        seen.stop().is_some()
+    };
+    connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(look))?;
     connection.busy_handler(Some(patience(options.busy_timeout, Arc::clone(watch))))?;
     let planning = Planning::new(&connection)?;
     connection.set_prepared_statement_cache_capacity(options.statement_cache);
@@ -112,7 +117,7 @@ fn patience(limit: Duration, watch: Arc<Watch>) -> impl FnMut(i32) -> bool + Sen
             return false;
         }
         let grown = Duration::from_millis(1 + u64::from(attempt.unsigned_abs()));
-        thread::sleep(grown.min(LONGEST_NAP));
+        standstill::outside(|| thread::sleep(grown.min(LONGEST_NAP)));
         true
     }
 }
@@ -142,7 +147,7 @@ fn write_ahead(
             Err(error)
                 if is_busy(&error) && since.elapsed() < patience && watch.stop().is_none() =>
             {
-                thread::sleep(LONGEST_NAP / 4);
+                standstill::outside(|| thread::sleep(LONGEST_NAP / 4));
             }
             other => return other,
         }

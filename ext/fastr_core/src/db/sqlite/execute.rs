@@ -17,6 +17,7 @@ use crate::db::json::{JsonArray, JsonOptions};
 use crate::db::query::Shape;
 use crate::db::refusal::refused;
 use crate::db::rows::{Column, Rows, Value, Written};
+use crate::db::standstill;
 use crate::error::{DatabaseErrorKind, Error};
 use crate::event::Outcome;
 
@@ -91,13 +92,13 @@ impl Execution<'_> {
             open.push(row);
             if open.rows >= batch
                 && let Some(Outcome::Rows(full)) = collector.take().map(Collector::finish)
-                && feed.push_blocking(full).is_err()
+                && standstill::outside(|| feed.push_blocking(full)).is_err()
             {
                 return Ok(());
             }
         }
         if let Some(Outcome::Rows(rest)) = collector.map(Collector::finish) {
-            let _ = feed.push_blocking(rest);
+            let _ = standstill::outside(|| feed.push_blocking(rest));
         }
         Ok(())
     }

@@ -16,6 +16,7 @@ use super::planning::Planning;
 use super::state::Lane;
 use crate::db::query::Shape;
 use crate::db::refusal;
+use crate::db::standstill;
 use crate::db::timings::Clock;
 use crate::error::Error;
 use crate::event::Outcome;
@@ -57,14 +58,21 @@ impl Worker {
             match self.lanes.next(self.index) {
                 Next::Job(job) => self.perform(job),
                 Next::Idled => self.idled(),
-                Next::Closed => return,
+                Next::Closed => return self.disconnect(),
             }
         }
     }
 
+    fn disconnect(&mut self) {
+        let _inside = standstill::enter();
+        self.connection = None;
+    }
+
     fn perform(&mut self, job: Job) {
+        let inside = standstill::enter();
         let attempt = AssertUnwindSafe(|| self.attempt(&job.ticket, &job.task));
         let performed = catch_unwind(attempt).unwrap_or_else(|_| self.abandon());
+        drop(inside);
         // A worker is free before its result is known: what the result triggers finds it so.
         self.lanes.release(self.index);
         match performed {
@@ -206,6 +214,7 @@ impl Worker {
     }
 
     fn idled(&mut self) {
+        let _inside = standstill::enter();
         self.roll_back();
         let limit = self.lanes.options.idle_in_transaction;
         self.lanes.end_transaction(&refusal::idled(limit));
