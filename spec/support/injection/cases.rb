@@ -271,7 +271,7 @@ Support::Injection.on(:module) do
   quoted(:advisory_lock) { |_, text| AsyncRecord.advisory_lock(text, wait: 0, database: User.database) { User.count } }
   quoted(:notify) { |_, text| AsyncRecord.notify(text, text, database: User.database) }
   harmless("names a channel, which is quoted as in notify", :listen)
-  harmless("name databases and folders", :connect, :database, :pool, :check_pending!)
+  harmless("name databases and folders", :connect, :database, :pool, :check_pending!, :replace)
   name(:preload) { |_, text| AsyncRecord.preload(User.limit(1).to_a, text) }
   harmless("take seconds and a logger", :timeout, :slow=)
   harmless("take blocks, promises and flags", :on_connect=, :filter_binds=, :log=, :gather, :subscribe, :unsubscribe,
