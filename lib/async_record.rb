@@ -102,6 +102,18 @@ module AsyncRecord
       Base.forget_schema
     end
 
+    # Gives the first name to another database.
+    #
+    # @param database [Database, nil] nil takes the name away
+    # @return [Database, nil] what had it, as it was
+    # @api private
+    def replace(database)
+      before = @databases.delete(PRIMARY)
+      @databases[PRIMARY] = database if database
+      Base.forget_schema
+      before
+    end
+
     # @example
     #   AsyncRecord.pool.stats           # => { size: 4, idle: 3, busy: 1, waiting: 0, … }
     # @return [Database] the database, which knows its pool's numbers

@@ -96,6 +96,8 @@ module AsyncRecord
     rescue NameError, ArgumentError, TypeError, ScriptError => error
       @err.puts("fastr db: #{mistake(error)}")
       1
+    ensure
+      @target&.give_back
     end
 
     private

@@ -14,6 +14,18 @@ module AsyncRecord
     MOMENT = 0.02
     private_constant :PATIENCE, :MOMENT
 
+    # Waits on for what somebody asked who was interrupted; nothing interrupts this.
+    #
+    # @param waiter [Fastr::Waiter]
+    # @yield [value] what came
+    # @return [Object, nil] what the block returns; nil when nothing came
+    def self.outlast(waiter)
+      limit = Fastr::Native.cancel(waiter.id) ? PATIENCE : MOMENT
+      Thread.handle_interrupt(Object => :never) { yield waiter.wait(limit) }
+    rescue Error, Fastr::Error
+      nil
+    end
+
     # @param database [Database]
     # @yield [value] gives it back
     def initialize(database, &give_back)
@@ -41,18 +53,9 @@ module AsyncRecord
     # Gives back what was taken, or came although the asking was interrupted.
     # @return [void]
     def release
-      value = @value || (@waiter && late)
+      value = @value || (@waiter && self.class.outlast(@waiter, &:itself))
       @value = @waiter = nil
       @give_back.call(value) if value
-    end
-
-    private
-
-    def late
-      limit = Fastr::Native.cancel(@waiter.id) ? PATIENCE : MOMENT
-      Thread.handle_interrupt(Object => :never) { @waiter.wait(limit) }
-    rescue Error, Fastr::Error
-      nil
     end
   end
   private_constant :Held

@@ -147,15 +147,10 @@ module AsyncRecord
       leave(timeouts) if open?
     end
 
-    # Calls what waited for the end, each hook once; the first error is raised when all have run. What is taken back is
-    # taken back from its end.
+    # Calls what waited for the end, unless nobody knows yet how it ended: then {reclaim} finds out.
     # @api private
     def run_hooks
-      committed = @state == :committed
-      hooks = committed ? @after_commit : @after_rollback
-      (committed ? hooks.shift : hooks.pop).call until hooks.empty?
-    ensure
-      run_hooks unless hooks&.empty? # who is interrupted before the first line has run none
+      call_hooks unless unknown?
     end
 
     # The request it was begun for is over.
@@ -198,26 +193,42 @@ module AsyncRecord
                                       "use find_each, or collect first and write after the stream")
     end
 
+    # Whether it was being ended when whoever waited for that was interrupted, for good.
+    def unknown?
+      @ending && !@concluded && !@lost
+    end
+
+    # Each hook once; the first error is raised when all have run. What is taken back is taken back from its end.
+    def call_hooks
+      committed = @state == :committed
+      hooks = committed ? @after_commit : @after_rollback
+      (committed ? hooks.shift : hooks.pop).call until hooks.empty?
+    ensure
+      call_hooks unless hooks&.empty? # who is interrupted before the first line has run none
+    end
+
     def finish(block, state)
       work = lambda do
         check_open
-        conclude(state)
-        run_hooks
+        conclude_by_hand(state)
         self
       end
       block ? Pending.spawn(block, &work) : work.call
     end
 
+    def conclude_by_hand(state)
+      conclude(state)
+    ensure
+      @concluded ? run_hooks : reclaim
+    end
+
     # However the ending goes, it is over: a commit that fails has rolled back.
     def conclude(state)
       spoiled = state == :committed && spoiled_by
-      state = :rolled_back if spoiled
       @state = :rolled_back
-      interruption = conclude_natively(state)
+      @ending = true
+      interruption = conclude_natively(spoiled ? :rolled_back : state)
       raise TransactionClosed, spoiled_message if spoiled
-
-      @state = state
-      database.replicas&.wrote if @wrote && state == :committed
       raise interruption if interruption
     rescue TransactionClosed => error
       raise lost(error.message)
@@ -227,18 +238,25 @@ module AsyncRecord
 
     # Once the database has answered, it has no such transaction any more.
     def conclude_natively(state)
-      interruption = end_natively(state).last
-      @concluded = true
-      interruption
+      end_natively(state, -> { concluded(state) })
     rescue Error
       @concluded = true
       raise
     end
 
-    def end_natively(state)
-      database.complete_surely do |pool, sink|
+    # @param known [#call] is told that it worked, also when whoever waits is interrupted: what is called afterwards
+    #   depends on that
+    # @return [StandardError, nil] the interruption
+    def end_natively(state, known)
+      database.complete_surely(known) do |pool, sink|
         state == :committed ? pool.commit(sink, @id) : pool.rollback(sink, @id)
       end
+    end
+
+    def concluded(state)
+      @concluded = true
+      @state = state
+      database.replicas&.wrote if @wrote && state == :committed
     end
 
     def leave(timeouts)
@@ -262,7 +280,7 @@ module AsyncRecord
     def ended
       Idleness.forget(self)
       @request&.in_flight&.delete(self)
-      publish
+      publish unless unknown?
     end
 
     def publish

@@ -121,6 +121,14 @@ module Support
     def close_databases
       @open_databases&.each(&:close)
       Servers.forget_databases
+      refuse_names
+    end
+
+    # The next example would ask this one's database: often it still can, and fails where nobody looks for the cause.
+    def refuse_names
+      left = AsyncRecord.databases.transform_values(&:url)
+      AsyncRecord.disconnect
+      raise "this example leaves connected: #{left}; say AsyncRecord.disconnect" unless left.empty?
     end
   end
 end

@@ -164,9 +164,9 @@ fn a_transaction_that_is_over_says_why() {
     assert_kind(&late, DatabaseErrorKind::TransactionClosed, "was committed");
     let twice = finishing(&database, transaction, true).error();
     assert_eq!(twice.kind, DatabaseErrorKind::TransactionClosed);
-    let unknown = fastr_core::db::TransactionId(4711);
+    let unknown = fastr_core::db::TransactionId(u64::MAX);
     let never = error(&database, Query::new("select 1").within(unknown));
-    assert_kind(&never, DatabaseErrorKind::TransactionClosed, "4711");
+    assert_kind(&never, DatabaseErrorKind::TransactionClosed, "not open");
 }
 
 #[test]

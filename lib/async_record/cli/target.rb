@@ -25,7 +25,14 @@ module AsyncRecord
       # @return [Database]
       # @raise [ConfigurationError]
       def database
-        @database ||= @url ? AsyncRecord.connect(rooted(@url)) : configured
+        @database ||= @url ? borrowed : configured
+      end
+
+      # A URL holds for its command: what runs in this process afterwards has its own database again.
+      # @return [void]
+      def give_back
+        AsyncRecord.replace(@own).close if @borrowed
+        @borrowed = false
       end
 
       # @return [String]
@@ -49,6 +56,15 @@ module AsyncRecord
       end
 
       private
+
+      # Under the first name: migrations and seeds ask for it by no other.
+      def borrowed
+        own = AsyncRecord.databases[:primary]
+        AsyncRecord.connect(rooted(@url)).tap do
+          @own = own
+          @borrowed = true
+        end
+      end
 
       # What the application said, else the environment.
       def configured

@@ -115,21 +115,18 @@ module AsyncRecord
       pending.sink = nil if pending
     end
 
-    # Like {complete}, for what must be known to its end: who is interrupted meanwhile (the client left) waits on.
+    # Like {complete}, for what must be known to its end: who is interrupted meanwhile (the client left, time is up)
+    # waits on; a thread not for long, because it may be one that the whole program waits for.
     #
-    # @return [Array(Object, StandardError)] the result, and the interruption if there was one
+    # @param known [#call] is called when it succeeded, before any interruption is felt
+    # @return [StandardError, nil] what interrupted a fiber; a thread's interruption goes its own way
     # @api private
-    def complete_surely(&submit)
-      return [complete(&submit), nil] unless Fastr::Dispatcher.on_dispatcher?
+    def complete_surely(known, &submit)
+      return outlast_in_thread(known, &submit) unless Fastr::Dispatcher.on_dispatcher?
 
-      completion = start(&submit)
-      begin
-        [completion.await, nil]
-      rescue Fastr::DisconnectedError, Fastr::CancelledError => error
-        raise unless completion.pending?
-
-        [completion.await, error]
-      end
+      interruption = outlast(start(&submit))
+      known.call
+      interruption
     end
 
     # Like {complete} in a fiber, for what must not be left lying about: a result that comes too late goes to
@@ -216,6 +213,33 @@ module AsyncRecord
     # The table may have been changed from outside.
     def doubt(error)
       schema.forget if error.instance_of?(QueryError)
+    end
+
+    # A second interruption is not withstood.
+    def outlast(completion)
+      completion.await
+      nil
+    rescue StandardError => error
+      completion.pending? ? completion.await : completion.outcome
+      error
+    end
+
+    def outlast_in_thread(known)
+      answered = false
+      waiter = self.waiter
+      yield pool, waiter
+      # An interrupt may end the waiting, but not come between its end and what is known then.
+      Thread.handle_interrupt(Object => :on_blocking) do
+        waiter.wait(nil)
+        answered = true
+        known.call
+      end
+      nil
+    rescue Error
+      answered = true
+      raise
+    ensure
+      Held.outlast(waiter) { known.call } unless answered || waiter.nil?
     end
 
     # Lets the promise that the running work belongs to stop it.

@@ -122,11 +122,12 @@ module AsyncRecord
 
       private
 
-      # @return [Array(nil, nil)] as {Asking#complete_surely}
-      def end_natively(state)
+      # @return [nil] as {Asking#complete_surely}
+      def end_natively(state, known)
         @root.plainly("ROLLBACK TO SAVEPOINT #{NAME}") if state == :rolled_back
         @root.plainly("RELEASE SAVEPOINT #{NAME}")
-        [nil, nil]
+        known.call
+        nil
       ensure
         @leave.call
       end

@@ -11,7 +11,9 @@ module AsyncRecord
       POISONED = "25P02"
       # MySQL's deadlock takes the whole transaction back; what came after it would be committed one by one.
       TAKEN_BACK = 1213
-      private_constant :POISONED, :TAKEN_BACK
+      # What the driver says of one whose commit went on when whoever waited for it was interrupted.
+      COMMITTED = "it was committed"
+      private_constant :POISONED, :TAKEN_BACK, :COMMITTED
 
       # A statement of it failed.
       # @api private
@@ -28,9 +30,10 @@ module AsyncRecord
 
       # @return [TransactionClosed]
       def lost(reason)
-        @reason ||= reason.delete_prefix("transaction #{@id} is over: ")
+        cause = reason.delete_prefix("transaction #{@id} is over: ")
+        @reason ||= cause
         @lost = true
-        @state = :rolled_back
+        @state = cause == COMMITTED ? :committed : :rolled_back
         ended
         TransactionClosed.new(closed_message)
       end

@@ -23,5 +23,21 @@ RSpec.describe "Closing a database" do
       expect(closing.join(5)).to be(closing)
       expect(database.query("select 1 as one")).to eq([{ "one" => 1 }])
     end
+
+    # A program that closes its database while threads still work meets this: the next statement opens a new pool.
+    it "leaves no transaction that could be mistaken for one of after it" do
+      database.execute("create table notes (text #{column(:string)})")
+      old = AsyncRecord.begin(database: database)
+      old.query("insert into notes values ('old')")
+      database.close
+      young = AsyncRecord.begin(database: database)
+      expect(young.id).not_to eq(old.id)
+      refused = [AsyncRecord::TransactionClosed, /its database was closed/]
+      expect { old.query("insert into notes values ('late')") }.to raise_error(*refused)
+      expect { old.rollback }.to raise_error(*refused)
+      young.query("insert into notes values ('young')")
+      young.commit
+      expect(database.query("select text from notes").to_a).to eq([{ "text" => "young" }])
+    end
   end
 end

@@ -99,7 +99,7 @@ RSpec.describe "fastr db" do
   end
 
   it "loads into an empty database only" do
-    db("migrate")
+    expect([db("migrate"), err.string]).to eq([0, ""])
     expect([db("load"), err.string]).to match([1, %r{there is no db/schema.sql; fastr db dump writes it}])
     expect([db("dump"), err.string]).to eq([0, ""])
     expect([db("load"), err.string]).to match([1, /has tables already/])
@@ -156,6 +156,17 @@ RSpec.describe "fastr db" do
       .to match([1, /no database :nope; .*, or set NOPE_DATABASE_URL/])
     expect([db("version", "--database", "sqlite:db/log.db", "--folder", "db/log_migrate"),
             lines]).to match([0, [/\A\d+\z/]])
+  end
+
+  it "takes a URL for one command, and leaves the program its own database" do
+    other = ["--database", "sqlite:db/other.db"]
+    expect([db("migrate", *other), AsyncRecord.databases]).to eq([0, {}])
+    own = AsyncRecord.connect("sqlite:#{root}/db/app.db")
+    db("version", *other)
+    expect([lines, AsyncRecord.databases]).to eq([["20240102000000"], { primary: own }])
+    expect([db("migrate", "--database", "postgres://127.0.0.1:1/a"), AsyncRecord.databases])
+      .to eq([1, { primary: own }])
+    expect([db("version"), lines]).to eq([0, ["no migration has run"]])
   end
 
   it "fills in what the name and the fields say" do

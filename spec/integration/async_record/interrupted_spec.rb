@@ -33,4 +33,88 @@ RSpec.describe AsyncRecord, "interrupted at any moment", limit: 60 do
       expect(database.query("select 1 as one")).to eq([{ "one" => 1 }])
     end
   end
+
+  # A deferred trigger makes the commit itself slow. Nobody stops a commit that runs; its end decides what is called.
+  each_database(:postgresql) do
+    let(:database) { fresh_database(size: 1) }
+    let(:seen) { Thread::Queue.new }
+
+    before do
+      database.execute("create table notes (text varchar)")
+      database.script(<<~SQL)
+        create function slowly() returns trigger language plpgsql as
+          $$ begin
+            perform pg_sleep(0.6);
+            if new.text = 'bad' then raise exception 'bad'; end if;
+            return null;
+          end $$;
+        create constraint trigger slow after insert on notes deferrable initially deferred
+          for each row execute function slowly();
+      SQL
+    end
+
+    def interrupted_commit(text, limit: 0.3)
+      Timeout.timeout(limit) do
+        AsyncRecord.transaction(database: database) do |tx|
+          tx.after_commit { seen << :committed }
+          tx.after_rollback { seen << :rolled_back }
+          tx.query("insert into notes values (?)", text)
+        end
+      end
+    end
+
+    def kept
+      database.query("select text from notes").map { |row| row["text"] }
+    end
+
+    it "calls what waited for the commit when the commit was done all the same" do
+      expect { interrupted_commit("good") }.to raise_error(Timeout::Error)
+      expect([kept, Timeout.timeout(5) { seen.pop }, seen.size]).to eq([["good"], :committed, 0])
+    end
+
+    it "calls what waited for a rollback when the commit failed" do
+      expect { interrupted_commit("bad") }.to raise_error(Timeout::Error)
+      expect([kept, Timeout.timeout(5) { seen.pop }, seen.size]).to eq([[], :rolled_back, 0])
+    end
+
+    it "waits for it in a fiber, too, whatever interrupts that" do
+      expect { in_fiber { interrupted_commit("good") } }.to raise_error(Timeout::Error)
+      expect([kept, Timeout.timeout(5) { seen.pop }, seen.size]).to eq([["good"], :committed, 0])
+    end
+
+    it "does the same for a transaction that is committed by hand" do
+      transaction = AsyncRecord.begin(database: database)
+      transaction.after_commit { seen << :committed }
+      transaction.after_rollback { seen << :rolled_back }
+      transaction.query("insert into notes values ('good')")
+      expect { Timeout.timeout(0.3) { transaction.commit } }.to raise_error(Timeout::Error)
+      expect([kept, Timeout.timeout(5) { seen.pop }, seen.size]).to eq([["good"], :committed, 0])
+    end
+
+    it "calls what waited for a rollback when a commit by hand fails" do
+      transaction = AsyncRecord.begin(database: database)
+      transaction.after_rollback { seen << transaction.state }
+      transaction.query("insert into notes values ('bad')")
+      expect { transaction.commit }.to raise_error(AsyncRecord::QueryError, /bad/)
+      expect([seen.size, seen.pop]).to eq([1, :rolled_back])
+    end
+
+    it "finds out later about a commit that takes longer than a thread waits on" do
+      stub_const("AsyncRecord::Held::PATIENCE", 0.05)
+      outcomes = []
+      listener = AsyncRecord.subscribe(:transaction) { |event| outcomes << event.outcome }
+      expect { interrupted_commit("good") }.to raise_error(Timeout::Error)
+      expect([kept, Timeout.timeout(5) { seen.pop }, seen.size]).to eq([["good"], :committed, 0])
+      expect(outcomes).to eq([:committed])
+    ensure
+      AsyncRecord.unsubscribe(listener)
+    end
+
+    it "tells a thread that is killed while it commits the same" do
+      thread = Thread.new { interrupted_commit("good", limit: 30) }
+      sleep(0.15)
+      thread.kill.join
+      expect([kept, Timeout.timeout(5) { seen.pop }, seen.size]).to eq([["good"], :committed, 0])
+    end
+  end
 end

@@ -92,10 +92,10 @@ RSpec.describe AsyncRecord::CLI do
   end
 
   it "says what has run" do
-    db("migrate", "--to", "20240101000000")
-    db("status")
-    expect(lines).to eq(["up       20240101000000  CreatePosts", "down     20240102000000  AddSlug",
-                         "down     20240103000000  AddNotes"])
+    expect([db("migrate", "--to", "20240101000000"), err.string]).to eq([0, ""])
+    expect([db("status"), err.string, *lines]).to eq([0, "", "up       20240101000000  CreatePosts",
+                                                      "down     20240102000000  AddSlug",
+                                                      "down     20240103000000  AddNotes"])
   end
 
   it "asks for the state of a database without touching it" do

@@ -9,6 +9,9 @@ use crate::error::{DatabaseErrorKind, Error};
 /// How many ended transactions are remembered.
 const REMEMBERED: usize = 64;
 
+/// What is said of one that is not known here.
+const UNKNOWN: &str = "it is not open; its database was closed, or it ended long ago";
+
 /// The last transactions that ended, with their reasons.
 #[derive(Debug, Default)]
 pub(super) struct Ended(VecDeque<(TransactionId, String)>);
@@ -25,7 +28,7 @@ impl Ended {
     /// The error for a statement in one that is not open.
     pub(super) fn closed(&self, id: TransactionId, sql: &str) -> Error {
         let known = self.0.iter().rev().find(|(ended, _)| *ended == id);
-        let reason = known.map_or("it is not open", |(_, reason)| reason);
+        let reason = known.map_or(UNKNOWN, |(_, reason)| reason);
         let message = format!("transaction {} is over: {reason}", id.0);
         refused(DatabaseErrorKind::TransactionClosed, message, sql)
     }

@@ -2,10 +2,20 @@
 //! conversion: a value keeps the storage class the database gave it, and its column's kind says what it means.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Names one open transaction of one database.
+/// Names one transaction. None of the process has the name of another, whichever pool it is of: whoever still holds one
+/// of a pool that was closed must not meet another one in the pool that took its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TransactionId(pub u64);
+
+impl TransactionId {
+    /// A name that was not given before.
+    pub(crate) fn fresh() -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        Self(LAST.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+}
 
 /// What a statement without rows changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

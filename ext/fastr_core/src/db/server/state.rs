@@ -47,7 +47,6 @@ pub(super) struct State {
     /// Parked transactions that got a statement.
     due: VecDeque<usize>,
     pub(super) transactions: HashMap<TransactionId, usize>,
-    pub(super) begun: u64,
     pub(super) ended: Ended,
     pub(super) gate: Gate,
     pub(super) waits: Waits,
@@ -76,7 +75,6 @@ impl State {
             idle: Vec::new(),
             due: VecDeque::new(),
             transactions: HashMap::new(),
-            begun: 0,
             ended: Ended::default(),
             gate: Gate::default(),
             waits: Waits::default(),

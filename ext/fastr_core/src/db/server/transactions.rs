@@ -12,8 +12,7 @@ use crate::db::rows::TransactionId;
 impl State {
     /// A connection has opened a transaction.
     pub(super) fn open_transaction(&mut self, index: usize, now: Instant) -> TransactionId {
-        self.begun += 1;
-        let id = TransactionId(self.begun);
+        let id = TransactionId::fresh();
         self.transactions.insert(id, index);
         self.slot(index).transaction = Some(Open {
             id,

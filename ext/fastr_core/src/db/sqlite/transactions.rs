@@ -21,15 +21,13 @@ pub(super) struct Open {
 #[derive(Debug, Default)]
 pub(super) struct Transactions {
     pub(super) open: Option<Open>,
-    begun: u64,
     pub(super) ended: Ended,
 }
 
 impl Transactions {
     /// Opens one. There is none open.
     pub(super) fn begin(&mut self) -> TransactionId {
-        self.begun += 1;
-        let id = TransactionId(self.begun);
+        let id = TransactionId::fresh();
         let now = Instant::now();
         self.open = Some(Open {
             id,

@@ -70,15 +70,34 @@ fn a_transaction_that_is_over_says_why() {
         .start(Query::new("select 1").within(transaction))
         .error();
     assert_kind(&late, DatabaseErrorKind::TransactionClosed, "was committed");
-    let unknown = TransactionId(4711);
+    let unknown = TransactionId(u64::MAX);
     let never = bench.start(Query::new("select 1").within(unknown)).error();
-    assert_kind(&never, DatabaseErrorKind::TransactionClosed, "4711");
+    assert_kind(&never, DatabaseErrorKind::TransactionClosed, "not open");
     let cannot = BeginOptions {
         deferrable: true,
         ..BeginOptions::default()
     };
     let refused = Pending::new(|completer| Some(bench.server.begin(cannot, completer)));
     assert!(matches!(refused.result(), Err(Error::Invalid(_))));
+}
+
+#[test]
+fn a_transaction_of_a_closed_pool_is_none_of_the_next_one() {
+    let old = Bench::of_size(1);
+    let left = old.begin();
+    let next = Bench::of_size(1);
+    let open = next.begin();
+    assert_ne!(left, open);
+    for is_commit in [true, false] {
+        let refused = next.finishing(left, is_commit).error();
+        assert_kind(
+            &refused,
+            DatabaseErrorKind::TransactionClosed,
+            "its database was closed",
+        );
+    }
+    next.finishing(open, true).result().unwrap();
+    old.finishing(left, true).result().unwrap();
 }
 
 #[test]
