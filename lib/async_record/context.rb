@@ -34,8 +34,8 @@ module AsyncRecord
       end
 
       # @param values [Hash] as {current} gives them
-      # @return [Boolean] whether nothing there concerns a statement on a database without replicas: neither whose promise
-      #   it is for nor what was noted does
+      # @return [Boolean] whether nothing there concerns a statement on a database without replicas; whose promise it is
+      #   for and what was noted do not
       def plain?(values)
         values.empty? || (values.size - (values.key?(Pending) ? 1 : 0) - (values.key?(NOTES) ? 1 : 0)).zero?
       end
