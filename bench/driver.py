@@ -33,7 +33,7 @@ def load():
 
 
 def add_workloads(bench):
-    hello = bench.W["plaintext"]
+    hello, json = bench.W["plaintext"], bench.W["json"]
     filled = lambda size: dict(path=f"/filled/{size}", c=16, ok=lambda _, body: body == b"x" * size)
     bench.W.update({
         "sqlite5": bench.W["users5"],
@@ -42,6 +42,7 @@ def add_workloads(bench):
         # The same five rows in the form each server likes best, so that they can be measured in turns.
         "users5rows": dict(path="/users5", c=100, ok=bench.is_json(lambda json: json in (FIVE, OBJECTS))),
         "hello1": {**hello, "c": 1}, "hello512": {**hello, "c": 512}, "hello4096": {**hello, "c": 4096},
+        "json1": {**json, "c": 1}, "json512": {**json, "c": 512},
         "big300k": filled(300 * KB), "big3m": filled(3 * MB),
         "stream1000": dict(path="/chunks", c=16, ok=lambda _, body: body == b"x" * MB),
     })
@@ -52,7 +53,9 @@ def add_workloads(bench):
         found = peers()
         for peer in found.values():
             if "idle" in peer["workloads"]:
-                peer["workloads"] += ["hello1", "hello512", "hello4096"]
+                peer["workloads"] += ["hello4096"]
+            if {"plaintext", "json"} <= set(peer["workloads"]):
+                peer["workloads"] += ["hello1", "hello512", "json1", "json512"]
             if "users5" in peer["workloads"]:
                 peer["workloads"] += ["users5rows"]
         return found

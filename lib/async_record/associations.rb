@@ -27,7 +27,8 @@ module AsyncRecord
     include Parents
 
     PLAIN_NAME = /\A[a-z_]\w*\z/
-    private_constant :PLAIN_NAME
+    FIRST = Mutex.new
+    private_constant :PLAIN_NAME, :FIRST
 
     # What a model declares.
     module ClassMethods
@@ -208,8 +209,11 @@ module AsyncRecord
     # @return [Associations::One, Associations::Many] what this record knows of an association
     # @raise [UnknownAssociation]
     def association(name)
-      (@associations ||= {})[name] ||= self.class.reflection(name).then do |reflection|
-        (reflection.many? ? Many : One).new(self, reflection)
+      @associations&.[](name) || begin
+        reflection = self.class.reflection(name)
+        holder = (reflection.many? ? Many : One).new(self, reflection)
+        # Of two threads that ask at the same time the second one gets what the first one made.
+        FIRST.synchronize { (@associations ||= {})[name] ||= holder }
       end
     end
 

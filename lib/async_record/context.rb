@@ -34,9 +34,10 @@ module AsyncRecord
       end
 
       # @param values [Hash] as {current} gives them
-      # @return [Boolean] whether nothing there concerns a statement; whose promise it is for does not
+      # @return [Boolean] whether nothing there concerns a statement on a database without replicas; whose promise it is
+      #   for and what was noted do not
       def plain?(values)
-        values.empty? || (values.size == 1 && values.key?(Pending))
+        values.empty? || (values.size - (values.key?(Pending) ? 1 : 0) - (values.key?(NOTES) ? 1 : 0)).zero?
       end
 
       # @yield with one value set

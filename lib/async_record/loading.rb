@@ -190,11 +190,11 @@ module AsyncRecord
     end
 
     # Drops what was derived from the table, here and in subclasses.
-    # @return [void]
+    # @return [nil]
     # @api private
     def forget_schema
-      @mapping = nil
       subclasses.each(&:forget_schema)
+      @mapping = nil
     end
 
     private

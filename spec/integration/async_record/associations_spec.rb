@@ -188,6 +188,17 @@ RSpec.describe AsyncRecord::Base, "with associations" do
         expect(read.size).to eq(1)
       end
 
+      it "is one thing for threads that ask for it at the same time" do
+        start = Thread::Queue.new
+        asked = Array.new(50) do
+          post = Post.find(1)
+          threads = Array.new(4) { Thread.new { start.pop && post.association(:user) } }
+          threads.each { start << true }
+          threads.map(&:value).uniq(&:object_id).size
+        end
+        expect(asked).to all(eq(1))
+      end
+
       it "lets the next one try when the first one's query failed" do
         post = Post.find(1)
         calls = 0
