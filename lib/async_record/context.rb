@@ -47,7 +47,12 @@ module AsyncRecord
         replace(before.merge(key => value).freeze)
         yield
       ensure
-        restore(before) if before # none: interrupted before anything was set
+        begin
+          restore(before) if before # none: interrupted before anything was set
+          done = true
+        ensure
+          restore(before) if before && !done # interrupted amid that: the thread would keep a transaction that is over
+        end
       end
 
       # @yield without any values: what is called back later belongs to no transaction but the one it names
@@ -64,7 +69,12 @@ module AsyncRecord
         replace(values)
         yield
       ensure
-        restore(before) if before # none: interrupted before anything was set
+        begin
+          restore(before) if before # none: interrupted before anything was set
+          done = true
+        ensure
+          restore(before) if before && !done # interrupted amid that: the thread would keep a transaction that is over
+        end
       end
 
       # From now on contexts may have notes; programs without replicas do not pay for them.

@@ -21,11 +21,46 @@ RSpec.describe AsyncRecord, "interrupted at any moment", limit: 60 do
       :late
     end
 
+    # @return [Integer, String] how many lines were run, or the one that was struck
+    def struck_at(number, &block)
+      thread = Thread.current
+      count = 0
+      place = nil
+      trace = TracePoint.new(:line) do |event|
+        next unless Thread.current.equal?(thread) && event.path.include?("/lib/async_record")
+        next unless (count += 1) == number
+
+        place = "#{event.path}:#{event.lineno}"
+        thread.raise(Timeout::Error)
+      end
+      trace.enable(&block)
+      place || count
+    rescue Timeout::Error
+      place
+    end
+
     it "leaves no transaction open" do
       interrupt_often do
         AsyncRecord.transaction(database: database) { |tx| 3.times { tx.query("select 1") } }
       end
       expect(AsyncRecord.transaction(database: database) { |tx| tx.query("select 1 as one") }).to eq([{ "one" => 1 }])
+    end
+
+    # What chance does not find: an interrupt at each line of this library in turn.
+    it "leaves nothing of a transaction behind in its thread, whichever line is struck" do
+      work = -> { AsyncRecord.transaction(database: database) { |tx| tx.query("select 1 as one") } }
+      lines = struck_at(nil, &work)
+      expect(lines).to be > 100
+      wrong = (1..lines).filter_map do |line|
+        Thread.new do
+          place = struck_at(line, &work)
+          place if work.call != [{ "one" => 1 }]
+        rescue AsyncRecord::Error => error
+          [place, error.message]
+        end.value
+      end
+      expect(wrong).to eq([])
+      eventually { database.stats.values_at(:busy, :waiting) == [0, 0] }
     end
 
     it "leaves no stream open" do
