@@ -42,17 +42,8 @@ module AsyncRecord
 
       # @yield with one value set
       # @return [Object] what the block returns
-      def with(key, value)
-        before = current
-        replace(before.merge(key => value).freeze)
-        yield
-      ensure
-        begin
-          restore(before) if before # none: interrupted before anything was set
-          done = true
-        ensure
-          restore(before) if before && !done # interrupted amid that: the thread would keep a transaction that is over
-        end
+      def with(key, value, &block)
+        within(current.merge(key => value).freeze, &block)
       end
 
       # @yield without any values: what is called back later belongs to no transaction but the one it names
