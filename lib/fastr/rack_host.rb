@@ -34,9 +34,7 @@ module Fastr
     # @return [void]
     def call(request)
       env = prepare(request)
-      response = catch(:async) do
-        answer(request, @app.call(env))
-      end
+      response = catch(:async) { answer(request, @app.call(env)) }
       finished(env, response, nil)
       request.close_signal.succeed unless request.open?
     rescue *ERRORS => e

@@ -4,11 +4,15 @@ module Fastr
   # One request on the native path. Rust defines this class and reads everything from its own buffers; this file adds
   # what waits (the body) and what Rack programs expect of its env. It owns no parsing.
   class Request
-    # What every Rack env of this server holds, with frozen keys; Rust copies it and adds the request's own.
+    # What every Rack env of this server holds; Rust copies it and puts the request's own in the place of each nil. A
+    # copy has room for as many keys as its original has, and half as many again.
     ENV_TEMPLATE = {
-      "SCRIPT_NAME" => "", "SERVER_SOFTWARE" => "fastr/#{VERSION}", "rack.version" => [1, 6].freeze,
-      "rack.url_scheme" => "http", "rack.multithread" => false, "rack.multiprocess" => false, "rack.run_once" => false,
-      "rack.hijack?" => false, "rack.errors" => $stderr
+      "REQUEST_METHOD" => nil, "SCRIPT_NAME" => nil, "PATH_INFO" => nil, "REQUEST_PATH" => nil, "QUERY_STRING" => nil,
+      "REQUEST_URI" => nil, "SERVER_PROTOCOL" => nil, "HTTP_VERSION" => nil, "REMOTE_ADDR" => nil,
+      "SERVER_NAME" => nil, "SERVER_PORT" => nil, "SERVER_SOFTWARE" => "fastr/#{VERSION}",
+      "rack.version" => [1, 6].freeze, "rack.url_scheme" => "http", "rack.multithread" => false,
+      "rack.multiprocess" => false, "rack.run_once" => false, "rack.hijack?" => false, "rack.errors" => $stderr,
+      "rack.input" => nil, "async.callback" => nil, "fastr.request" => nil
     }.freeze
     private_constant :ENV_TEMPLATE
 
@@ -35,12 +39,7 @@ module Fastr
 
     # @return [Hash] the Rack env, made when first asked for
     def env
-      @env ||= build_env(ENV_TEMPLATE).tap do |env|
-        env["SCRIPT_NAME"] = +""
-        env["rack.input"] = RackInput.new(self)
-        env["async.callback"] = AsyncCallback.new(self)
-        env["fastr.request"] = self
-      end
+      @env || make_env
     end
 
     # @return [CloseSignal] what `env["async.close"]` holds
@@ -73,6 +72,17 @@ module Fastr
     # @return [nil] a native request answers through itself, see {#respond}
     def async_callback
       nil
+    end
+
+    private
+
+    def make_env
+      env = build_env(ENV_TEMPLATE)
+      env["SCRIPT_NAME"] = +""
+      env["rack.input"] = RackInput.new(self)
+      env["async.callback"] = AsyncCallback.new(self)
+      env["fastr.request"] = self
+      @env = env
     end
   end
 

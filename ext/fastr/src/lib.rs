@@ -17,6 +17,7 @@ mod outgoing;
 mod owned;
 mod parsing;
 mod pool;
+mod rack_env;
 mod raw;
 mod request;
 mod request_state;

@@ -17,9 +17,9 @@ use crate::convert;
 use crate::error::{guard, raise};
 use crate::native;
 use crate::owned::Owned;
+use crate::rack_env;
 use crate::raw::env;
 use crate::request_state::State;
-use crate::response;
 use crate::sink::Sink;
 
 #[magnus::wrap(class = "Fastr::Request", free_immediately, size)]
@@ -48,8 +48,8 @@ impl RubyRequest {
         self.get().id().0
     }
 
-    fn verb(&self) -> RString {
-        env::interned(self.get().method().as_str())
+    fn verb(ruby: &Ruby, this: &Self) -> RString {
+        rack_env::method_name(ruby, this.get().method())
     }
 
     fn path(ruby: &Ruby, this: &Self) -> RString {
@@ -64,20 +64,20 @@ impl RubyRequest {
         ruby.str_new(this.get().target())
     }
 
-    fn http_version(&self) -> RString {
-        env::interned(response::version_name(self.get().version()))
+    fn http_version(ruby: &Ruby, this: &Self) -> RString {
+        rack_env::version_name(ruby, this.get().version())
     }
 
-    fn remote_address(ruby: &Ruby, this: &Self) -> RString {
-        ruby.str_new(&this.get().peer().remote.ip().to_string())
+    fn remote_address(ruby: &Ruby, this: &Self) -> Value {
+        rack_env::address(ruby, this.get().peer().remote.ip())
     }
 
     fn remote_port(&self) -> u16 {
         self.get().peer().remote.port()
     }
 
-    fn local_address(ruby: &Ruby, this: &Self) -> RString {
-        ruby.str_new(&this.get().peer().local.ip().to_string())
+    fn local_address(ruby: &Ruby, this: &Self) -> Value {
+        rack_env::address(ruby, this.get().peer().local.ip())
     }
 
     fn local_port(&self) -> u16 {
@@ -134,7 +134,7 @@ impl RubyRequest {
     /// The Rack env: a copy of the template with what this request brings.
     fn build_env(ruby: &Ruby, this: &Self, template: RHash) -> Result<RHash, Error> {
         guard(|_| match &*this.get() {
-            State::Open(request) => Ok(response::rack_env(ruby, request, template)),
+            State::Open(request) => Ok(rack_env::build(ruby, request, template)),
             State::Answered(_) => Err(raise(ruby, &given_back())),
         })
     }

@@ -1,7 +1,6 @@
 //! Ruby's status, headers and body as a response head and bytes; and a request as a Rack env.
 
 use bytes::Bytes;
-use fastr_core::http::request::Request;
 use fastr_core::http::responder::Answer;
 use fastr_core::http::written::Written;
 use http::header::{HeaderName, HeaderValue};
@@ -10,7 +9,6 @@ use magnus::r_hash::ForEach;
 use magnus::{Error, RArray, RHash, RString, Ruby, Symbol, Value};
 
 use crate::raw::{env, lent};
-use crate::request::header_value as header_value_of;
 use crate::shared_fields;
 
 /// A whole response: as bytes where its fields are plain Strings and nothing about it is unusual.
@@ -96,74 +94,4 @@ pub(crate) fn body(ruby: &Ruby, text: RString) -> Bytes {
 /// A copy of the bytes of a String.
 fn copy(text: RString) -> Bytes {
     env::bytes(text)
-}
-
-/// The Rack env of a request: a copy of the template, the request's own keys, and its header fields.
-pub(crate) fn rack_env(ruby: &Ruby, request: &Request, template: RHash) -> RHash {
-    let rack = env::duplicate(template);
-    let uri = &request.head.uri;
-    let set = |key: &str, value: Value| env::store(rack, env::interned(key), value);
-    set(
-        "REQUEST_METHOD",
-        env::interned(request.head.method.as_str()).as_value(),
-    );
-    set("PATH_INFO", ruby.str_new(uri.path()).as_value());
-    set("REQUEST_PATH", ruby.str_new(uri.path()).as_value());
-    set(
-        "QUERY_STRING",
-        ruby.str_new(uri.query().unwrap_or("")).as_value(),
-    );
-    set("REQUEST_URI", ruby.str_new(request.target()).as_value());
-    let version = version_name(request.head.version);
-    set("SERVER_PROTOCOL", env::interned(version).as_value());
-    set("HTTP_VERSION", env::interned(version).as_value());
-    set(
-        "REMOTE_ADDR",
-        ruby.str_new(&request.peer.remote.ip().to_string())
-            .as_value(),
-    );
-    let (name, port) = authority(request);
-    set("SERVER_NAME", ruby.str_new(&name).as_value());
-    set("SERVER_PORT", ruby.str_new(&port).as_value());
-    for header in request.head.headers.keys() {
-        env::store(
-            rack,
-            env::header_key(header.as_str()),
-            header_value_of(ruby, Some(&request.head.headers), header.as_str()),
-        );
-    }
-    rack
-}
-
-fn authority(request: &Request) -> (String, String) {
-    let host = request
-        .head
-        .headers
-        .get(http::header::HOST)
-        .and_then(|host| host.to_str().ok())
-        .unwrap_or("");
-    let (name, port) = match host.rsplit_once(':') {
-        Some((name, port))
-            if port.bytes().all(|byte| byte.is_ascii_digit()) && !port.is_empty() =>
-        {
-            (name, port.to_owned())
-        }
-        _ => (host, "80".to_owned()),
-    };
-    if name.is_empty() {
-        return (
-            request.peer.local.ip().to_string(),
-            request.peer.local.port().to_string(),
-        );
-    }
-    (name.to_owned(), port)
-}
-
-/// The protocol version as Rack writes it.
-pub(crate) fn version_name(version: http::Version) -> &'static str {
-    if version == http::Version::HTTP_10 {
-        "HTTP/1.0"
-    } else {
-        "HTTP/1.1"
-    }
 }

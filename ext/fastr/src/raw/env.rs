@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use ::rb_sys::{
     rb_enc_interned_str, rb_gc_register_mark_object, rb_hash_aset, rb_hash_dup, rb_obj_freeze,
@@ -9,7 +10,8 @@ use ::rb_sys::{
 };
 use fastr_core::http::written::Written;
 use magnus::rb_sys::{AsRawValue, FromRawValue};
-use magnus::{RHash, RString, Value};
+use magnus::value::Opaque;
+use magnus::{RHash, RString, Ruby, Value};
 
 /// Header names whose env keys are kept for ever. A client cannot fill it: names beyond are made anew each time.
 const KEPT_NAMES: usize = 256;
@@ -30,6 +32,32 @@ pub(crate) fn interned(text: &str) -> RString {
     unsafe {
         let value = rb_enc_interned_str(bytes.as_ptr().cast(), text.len() as _, rb_utf8_encoding());
         RString::from_value(Value::from_raw(value)).expect("rb_enc_interned_str gives a String")
+    }
+}
+
+/// A text that Ruby keeps as one frozen string from its first use on.
+pub(crate) struct Kept {
+    text: &'static str,
+    string: OnceLock<Opaque<RString>>,
+}
+
+impl Kept {
+    pub(crate) const fn new(text: &'static str) -> Self {
+        Self {
+            text,
+            string: OnceLock::new(),
+        }
+    }
+
+    pub(crate) fn get(&self, ruby: &Ruby) -> RString {
+        if let Some(string) = self.string.get() {
+            return ruby.get_inner(*string);
+        }
+        // Not within the lock: making a string is Ruby's.
+        let string = interned(self.text);
+        ruby.gc_register_mark_object(string);
+        let _ = self.string.set(string.into());
+        string
     }
 }
 
