@@ -96,6 +96,9 @@ module AsyncRecord
 
       # @return [Object] what the driver gets for the value of a condition with a text key
       def bind(dialect, table)
+        # The most frequent of all, a key, needs no cast.
+        return @value if @value.is_a?(Integer) && @value.bit_length < 64 && table[@column]&.kind == :integer
+
         dialect.bind(Compiler.comparable(dialect, table, @column, @value))
       end
     end

@@ -94,7 +94,7 @@ module AsyncRecord
         (@on_success ||= []) << block if @state == :waiting
         @state
       end
-      Fastr::Dispatcher.schedule { block.call(@value) } if state == :done
+      Fastr::Dispatcher.schedule { block.call(@result) } if state == :done
       self
     end
     alias callback on_success
@@ -116,14 +116,35 @@ module AsyncRecord
     # @return [Object] the value
     # @raise [StandardError] the error
     def await
-      queue = nil
-      LOCK.synchronize { (@waiters ||= []) << (queue = Thread::Queue.new) if @state == :waiting }
-      queue&.pop
+      queue = Thread::Queue.new unless settled?
+      queue.pop if queue && tell(queue)
       raise @error if @state == :failed
 
-      @value
+      @result
     end
     alias value await
+
+    # Names somebody who waits, and takes the error as `await` does.
+    #
+    # @param waiter [#<<] gets the promise once it is settled, in whichever thread that happens
+    # @return [Boolean] false if it is settled already: then nothing is told
+    # @api private
+    def tell(waiter)
+      LOCK.synchronize do
+        return false unless @state == :waiting
+
+        @waiters = @waiters ? [*@waiters, waiter] : [waiter]
+        true
+      end
+    end
+
+    # @return [StandardError, nil] what it failed with
+    # @api private
+    attr_reader :error
+
+    # @return [Object, nil] what came, without waiting
+    # @api private
+    attr_reader :result
 
     # @return [Boolean]
     def settled?
@@ -243,11 +264,11 @@ module AsyncRecord
       LOCK.synchronize do
         return false unless @state == :waiting
 
-        state == :done ? @value = result : @error = result
+        state == :done ? @result = result : @error = result
         @state = state
       end
       @timer&.cancel
-      @waiters&.each { |queue| queue << true }
+      @waiters&.each { |waiter| waiter << self }
       true
     end
 
@@ -261,7 +282,7 @@ module AsyncRecord
       done = @state == :done
       callbacks = done ? @on_success : @on_error
       return deliver_first(done, callbacks) if @block && (done || Pending.takes_error?(@block))
-      return deliver_all(callbacks, done ? @value : @error) if callbacks
+      return deliver_all(callbacks, done ? @result : @error) if callbacks
 
       unclaimed(@error) unless done || kept?
     end
@@ -273,9 +294,9 @@ module AsyncRecord
 
     # The block comes before the callbacks that were added later.
     def deliver_first(done, callbacks)
-      done ? call_back(@block, @value) : @block.call(nil, @error)
+      done ? call_back(@block, @result) : @block.call(nil, @error)
     ensure
-      deliver_all(callbacks, done ? @value : @error) if callbacks
+      deliver_all(callbacks, done ? @result : @error) if callbacks
     end
 
     # A block of one argument need not be looked at (three Arrays).
