@@ -46,19 +46,20 @@ module AsyncRecord
       #   turn, no table that has to be read first, nothing to be loaded along. What the compiler refuses is refused
       #   where callbacks hear of it.
       def at_once(block, finish, shape = :rows, computed: nil, write: nil)
-        shapes = ((block || @async) && shapes_at_once) || return
+        database = ((block || @async) && database_at_once) || return
+        shapes = model.known_table_mapping(database)&.shapes || return
         relation = block_given? ? yield : self
         statement = shapes.statement(relation, computed, &write) || return
-        model.database.ask(statement, block, relation, finish, shape: shape, timeout: @timeout_value)
+        database.ask(statement, block, relation, finish, shape: shape, timeout: @timeout_value)
       rescue StandardError
         nil
       end
 
-      def shapes_at_once
+      def database_at_once
         return if @transaction || @none || @preloads
 
         database = model.database
-        model.known_table_mapping(database)&.shapes if database.direct?
+        database if database.direct?
       end
 
       # A result that needs no database.
