@@ -17,11 +17,7 @@ module AsyncRecord
     # Callbacks may be added and results given in any thread. One lock serves all promises: it is held for a few
     # instructions, and a lock, a list of waiters and two of callbacks for each one were half of its cost.
     LOCK = Mutex.new
-    # Frames looked at for the line that asked, and those of this library that are always above it where nothing waits.
-    # Each frame costs two objects' time.
-    ORIGIN = 12
-    ASKING = 4
-    private_constant :LOCK, :ORIGIN, :ASKING
+    private_constant :LOCK
 
     # Starts work in a fiber of its own.
     #
@@ -31,8 +27,7 @@ module AsyncRecord
     # @api private
     def self.spawn(block = nil, &work)
       pending = new(block)
-      # Costs 1 µs beside the 18 of a fiber and its turn of the loop.
-      pending.asked_at(caller_locations(2, ORIGIN)) unless block
+      pending.asked_by(Asker.here) unless block
       context = Context.handed_on
       dispatcher = Fastr::Dispatcher.instance
       dispatcher.ensure_running
@@ -48,7 +43,7 @@ module AsyncRecord
     # @api private
     def self.ask(block, asked)
       pending = new(block)
-      pending.asked_at(caller_locations(ASKING, ORIGIN - ASKING)) unless block
+      pending.asked_by(Asker.here) unless block
       pending.ask(asked)
       pending
     end
@@ -74,10 +69,10 @@ module AsyncRecord
       @detached = !block.nil?
     end
 
-    # @param locations [Array<Thread::Backtrace::Location>, nil] the stack of whoever asked
+    # @param asker [AsyncRecord::Asker] the stack of whoever asked
     # @api private
-    def asked_at(locations)
-      @locations = locations
+    def asked_by(asker)
+      @asker = asker
     end
 
     # @return [Array<String>] the lines that asked: the stack, or where the callback was written
@@ -86,7 +81,8 @@ module AsyncRecord
       written = @block&.source_location
       return ["#{written.join(":")}:in `asked here'"] if written
 
-      (@locations || []).reject { |location| Caller.own?(location.path) }.map(&:to_s)
+      frames = @asker&.frames || []
+      frames.filter_map { |path, line, name| "#{path}:#{line}:in `#{name}'" unless Caller.own?(path) }
     end
 
     # @yieldparam value [Object] on the dispatcher, also when the result is here already
