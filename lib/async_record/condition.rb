@@ -21,12 +21,16 @@ module AsyncRecord
 
     # @return [Array<Object>] one node per pair; a nested Hash names another table, an Array several columns at once
     def self.hash(pairs, table)
-      pairs.map do |name, value|
-        next All.new(hash(value, name.to_s)) if value.is_a?(Hash) && table.nil?
-        next tuples(name, value, table) if name.is_a?(Array)
+      nodes = []
+      pairs.each_pair { |name, value| nodes << pair(name, value, table) }
+      nodes
+    end
 
-        Comparison.new(table ? [table, name.to_s].freeze : name, freeze_value(value))
-      end
+    def self.pair(name, value, table)
+      return All.new(hash(value, name.to_s)) if value.is_a?(Hash) && table.nil?
+      return tuples(name, value, table) if name.is_a?(Array)
+
+      Comparison.new(table ? [table, name.to_s].freeze : name, freeze_value(value))
     end
 
     # `where([:a, :b] => [[1, 2], [3, 4]])`
@@ -53,7 +57,7 @@ module AsyncRecord
     def self.freeze_values(values)
       values.map { |value| freeze_value(value) }.freeze
     end
-    private_class_method :hash, :tuples, :freeze_value, :freeze_values
+    private_class_method :hash, :pair, :tuples, :freeze_value, :freeze_values
 
     # A column against a value, a list, a range, nothing, or a subquery.
     class Comparison
@@ -96,6 +100,9 @@ module AsyncRecord
 
       # @return [Object] what the driver gets for the value of a condition with a text key
       def bind(dialect, table)
+        # The most frequent of all, a key, needs no cast.
+        return @value if @value.is_a?(Integer) && @value.bit_length < 64 && table[@column]&.kind == :integer
+
         dialect.bind(Compiler.comparable(dialect, table, @column, @value))
       end
     end

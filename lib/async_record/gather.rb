@@ -14,54 +14,57 @@ module AsyncRecord
 
       @work = work
       @limit = limit || work.size
-      @settled = Thread::Queue.new
-      @pending = Array.new(work.size)
-      @results = Array.new(work.size)
-      @next = 0
-      @left = work.size
+      @pending = []
+      @settled = []
+      @turns = Thread::Queue.new
     end
 
     # @return [Array<Object>] the values, in order
     # @raise [StandardError] the first error
     def values
-      collect { |_, error| raise error if error }
+      collect { |pending| raise pending.error if pending.error }
+      @pending.map(&:result)
     end
 
     # @return [Array<Object, StandardError>] values and errors, in order
     def settle
-      collect { |index, error| @results[index] = error if error }
+      collect { nil }
+      @pending.map { |pending| pending.error || pending.result }
+    end
+
+    # What is settled is counted by the list: to push to it is one step under the GVL, in whichever thread it happens.
+    # Whoever waits is woken only for what it has to do: a failure, the next piece of work, the end.
+    #
+    # @param pending [Pending] that is settled
+    # @return [void]
+    def <<(pending)
+      @settled << pending
+      @turns << pending if pending.error || @pending.size < @work.size || complete?
     end
 
     private
 
-    def collect
-      start_next while @next < [@limit, @work.size].min
-      last = @work.empty?
-      until last
-        index, error, last = @settled.pop
-        yield index, error
-        start_next if @next < @work.size
+    def collect(&seen)
+      start_next while @pending.size < [@limit, @work.size].min
+      until complete?
+        yield @turns.pop
+        start_next if @pending.size < @work.size
       end
+      @settled.each(&seen)
       @complete = true
-      @results
     ensure
       # Also when whoever waits is interrupted: the client left, or the time is up.
-      [*@pending.compact, *@work.grep(Pending)].each(&:cancel) unless @complete
+      (@pending | @work.grep(Pending)).each(&:cancel) unless @complete
+    end
+
+    def complete?
+      @settled.size == @work.size
     end
 
     def start_next
-      index = @next
-      @next += 1
-      @pending[index] = pending_for(@work[index])
-                        .on_success { |value| arrived(index, value, nil) }
-                        .on_error { |error| arrived(index, nil, error) }
-    end
-
-    # On the dispatcher. Whoever waits is woken only for what it has to do: a failure, the next piece of work, the end.
-    def arrived(index, value, error)
-      @results[index] = value
-      last = (@left -= 1).zero?
-      @settled << [index, error, last] if last || error || @next < @work.size
+      pending = pending_for(@work[@pending.size])
+      @pending << pending
+      self << pending unless pending.tell(self)
     end
 
     def pending_for(work)

@@ -128,13 +128,14 @@ module AsyncRecord
     end
 
     # @param rows [AsyncRecord::Rows]
+    # @param whole [Boolean] whether they have the table's columns, whose readers are there once the table is known
     # @return [Array<Base>]
     # @api private
-    def instantiate_all(rows)
+    def instantiate_all(rows, whole = false) # rubocop:disable Style/OptionalBooleanParameter -- called for each result
       size = rows.size
       return [] if size.zero?
 
-      define_attributes(rows.columns)
+      define_attributes(rows.columns) unless whole && @mapping
       records = Array.new(size) { |index| allocate.load_from(rows, index) }
       records.each(&:loaded) unless loading_hooks.empty?
       records

@@ -17,9 +17,7 @@ module AsyncRecord
     # Callbacks may be added and results given in any thread. One lock serves all promises: it is held for a few
     # instructions, and a lock, a list of waiters and two of callbacks for each one were half of its cost.
     LOCK = Mutex.new
-    # Frames looked at for the line that asked.
-    ORIGIN = 12
-    private_constant :LOCK, :ORIGIN
+    private_constant :LOCK
 
     # Starts work in a fiber of its own.
     #
@@ -29,8 +27,7 @@ module AsyncRecord
     # @api private
     def self.spawn(block = nil, &work)
       pending = new(block)
-      # Costs 1 µs beside the 18 of a fiber and its turn of the loop.
-      pending.asked_at(caller_locations(2, ORIGIN)) unless block
+      pending.asked_by(Asker.here) unless block
       context = Context.handed_on
       dispatcher = Fastr::Dispatcher.instance
       dispatcher.ensure_running
@@ -46,7 +43,7 @@ module AsyncRecord
     # @api private
     def self.ask(block, asked)
       pending = new(block)
-      pending.asked_at(caller_locations(2, ORIGIN)) unless block
+      pending.asked_by(Asker.here) unless block
       pending.ask(asked)
       pending
     end
@@ -72,10 +69,10 @@ module AsyncRecord
       @detached = !block.nil?
     end
 
-    # @param locations [Array<Thread::Backtrace::Location>, nil] the stack of whoever asked
+    # @param asker [AsyncRecord::Asker] the stack of whoever asked
     # @api private
-    def asked_at(locations)
-      @locations = locations
+    def asked_by(asker)
+      @asker = asker
     end
 
     # @return [Array<String>] the lines that asked: the stack, or where the callback was written
@@ -84,7 +81,8 @@ module AsyncRecord
       written = @block&.source_location
       return ["#{written.join(":")}:in `asked here'"] if written
 
-      (@locations || []).reject { |location| Caller.own?(location.path) }.map(&:to_s)
+      frames = @asker&.frames || []
+      frames.filter_map { |path, line, name| "#{path}:#{line}:in `#{name}'" unless Caller.own?(path) }
     end
 
     # @yieldparam value [Object] on the dispatcher, also when the result is here already
@@ -94,7 +92,7 @@ module AsyncRecord
         (@on_success ||= []) << block if @state == :waiting
         @state
       end
-      Fastr::Dispatcher.schedule { block.call(@value) } if state == :done
+      Fastr::Dispatcher.schedule { block.call(@result) } if state == :done
       self
     end
     alias callback on_success
@@ -116,14 +114,35 @@ module AsyncRecord
     # @return [Object] the value
     # @raise [StandardError] the error
     def await
-      queue = nil
-      LOCK.synchronize { (@waiters ||= []) << (queue = Thread::Queue.new) if @state == :waiting }
-      queue&.pop
+      queue = Thread::Queue.new unless settled?
+      queue.pop if queue && tell(queue)
       raise @error if @state == :failed
 
-      @value
+      @result
     end
     alias value await
+
+    # Names somebody who waits, and takes the error as `await` does.
+    #
+    # @param waiter [#<<] gets the promise once it is settled, in whichever thread that happens
+    # @return [Boolean] false if it is settled already: then nothing is told
+    # @api private
+    def tell(waiter)
+      LOCK.synchronize do
+        return false unless @state == :waiting
+
+        @waiters = @waiters ? [*@waiters, waiter] : [waiter]
+        true
+      end
+    end
+
+    # @return [StandardError, nil] what it failed with
+    # @api private
+    attr_reader :error
+
+    # @return [Object, nil] what came, without waiting
+    # @api private
+    attr_reader :result
 
     # @return [Boolean]
     def settled?
@@ -184,7 +203,7 @@ module AsyncRecord
     def call(result)
       @sink = nil
       @request&.in_flight&.delete(self)
-      deliver if !settled? && finished(result)
+      deliver if @state == :waiting && finished(result)
     end
 
     # The request is over, and with it what it asked for.
@@ -243,11 +262,11 @@ module AsyncRecord
       LOCK.synchronize do
         return false unless @state == :waiting
 
-        state == :done ? @value = result : @error = result
+        state == :done ? @result = result : @error = result
         @state = state
       end
       @timer&.cancel
-      @waiters&.each { |queue| queue << true }
+      @waiters&.each { |waiter| waiter << self }
       true
     end
 
@@ -261,7 +280,7 @@ module AsyncRecord
       done = @state == :done
       callbacks = done ? @on_success : @on_error
       return deliver_first(done, callbacks) if @block && (done || Pending.takes_error?(@block))
-      return deliver_all(callbacks, done ? @value : @error) if callbacks
+      return deliver_all(callbacks, done ? @result : @error) if callbacks
 
       unclaimed(@error) unless done || kept?
     end
@@ -273,9 +292,9 @@ module AsyncRecord
 
     # The block comes before the callbacks that were added later.
     def deliver_first(done, callbacks)
-      done ? call_back(@block, @value) : @block.call(nil, @error)
+      done ? call_back(@block, @result) : @block.call(nil, @error)
     ensure
-      deliver_all(callbacks, done ? @value : @error) if callbacks
+      deliver_all(callbacks, done ? @result : @error) if callbacks
     end
 
     # A block of one argument need not be looked at (three Arrays).

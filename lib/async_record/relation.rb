@@ -36,7 +36,8 @@ module AsyncRecord
   #   Post.where("views > ? and lang = :lang", 10, lang: "de").or(Post.where(pinned: true)).pluck(:id, :title)
   class Relation
     EMPTY = [].freeze
-    private_constant :EMPTY
+    UNNAMED = {}.freeze
+    private_constant :EMPTY, :UNNAMED
 
     require_relative "relation/rewriting"
     include Enumerable
@@ -80,7 +81,9 @@ module AsyncRecord
     # @return [Relation]
     def where(condition = nil, *binds, **named)
       nodes = nodes_for(condition, binds, named)
-      nodes.empty? ? self : with(:@conditions, [*@conditions, *nodes].freeze)
+      return self if nodes.empty?
+
+      with(:@conditions, (@conditions.empty? ? nodes : @conditions + nodes).freeze)
     end
 
     # Keeps the rows for which the conditions do not all hold; takes what {#where} takes.
@@ -283,7 +286,7 @@ module AsyncRecord
     end
 
     def nodes_for(condition, binds, named)
-      return Condition.build(resolve_associations(named), EMPTY, {}) if condition.nil?
+      return Condition.build(resolve_associations(named), EMPTY, UNNAMED) if condition.nil?
 
       condition = resolve_associations(condition) if condition.is_a?(Hash)
       Condition.build(condition, binds, named)

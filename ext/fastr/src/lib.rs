@@ -6,6 +6,7 @@
 #![allow(missing_docs)]
 
 mod answer;
+mod asker;
 mod bind;
 mod civil;
 mod constant;
@@ -47,5 +48,6 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     pool::define(ruby, record)?;
     stream::define(ruby, record)?;
     timings::define(ruby, record)?;
-    rows::define(ruby, record)
+    rows::define(ruby, record)?;
+    asker::define(ruby, record)
 }

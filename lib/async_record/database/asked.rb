@@ -30,7 +30,8 @@ module AsyncRecord
     # @return [Object] the value
     # @raise [StandardError] what the statement ended with
     def finish(result)
-      @receiver.__send__(@method, @database.accepted(result, @statement.binds, @started))
+      @database.refuse(result, @statement.binds, @started) if result.is_a?(Exception)
+      @receiver.__send__(@method, result)
     end
   end
   private_constant :Asked

@@ -96,11 +96,11 @@ module AsyncRecord
       note_change(sql)
     end
 
-    # @return [Object] a result that is no error
-    # @raise [StandardError] what it is otherwise
+    # @param result [Exception]
+    # @return [void]
+    # @raise [StandardError] the error, with what is known of its statement
     # @api private
-    def accepted(result, binds, started)
-      return result unless result.is_a?(Exception)
+    def refuse(result, binds, started)
       raise result unless result.is_a?(Error)
 
       doubt(result)

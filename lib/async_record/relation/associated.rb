@@ -125,7 +125,7 @@ module AsyncRecord
 
       # @return [Array<Base>] of the rows, with what is to be loaded along
       def instantiate(rows)
-        records = model.instantiate_all(rows)
+        records = model.instantiate_all(rows, @selections.nil?)
         records.each(&:strict!) if @strict
         return records if @preloads.nil? || records.empty?
 
@@ -134,6 +134,13 @@ module AsyncRecord
 
         Context.with(transaction.database, transaction) { Preloader.run(records, @preloads, strict: @strict) }
         records
+      end
+
+      # @return [Base, nil] of the first row
+      def instantiate_one(rows)
+        return instantiate(rows).first if @selections || @strict || @preloads
+
+        model.instantiate_first(rows)
       end
 
       private

@@ -6,6 +6,10 @@ module AsyncRecord
   class Relation
     # Computes in the database.
     module Calculations
+      ONE = ->(sql) { sql << "1" }
+      COUNT = ->(sql) { sql << "COUNT(*)" }
+      private_constant :ONE, :COUNT
+
       # Counts rows, or the rows in which a column is not NULL. With {Relation#group} the result is a Hash.
       #
       # @example
@@ -16,7 +20,7 @@ module AsyncRecord
       # @return [Integer, Hash, Pending]
       def count(column = nil, &block)
         column = nil if column == :all
-        perform(block) { @none ? zero(0) : counted(column) }
+        rows_counted_at_once(block, column) || perform(block) { @none ? zero(0) : counted(column) }
       end
 
       # @return [Integer, Pending] {#count}; an Array's `length` is {#length}
@@ -89,12 +93,12 @@ module AsyncRecord
       def any?(*pattern, &block)
         return to_a.any?(*pattern) unless pattern.empty?
 
-        perform(block) { present_now? }
+        at_once(block, :any_row?, computed: :one, write: ONE) { up_to(1) } || perform(block) { present_now? }
       end
 
       # @return [Boolean, Pending]
       def empty?(&block)
-        perform(block) { !present_now? }
+        at_once(block, :no_row?, computed: :one, write: ONE) { up_to(1) } || perform(block) { !present_now? }
       end
 
       # @return [Boolean, Pending] whether more than one row matches
@@ -155,8 +159,22 @@ module AsyncRecord
         orders.empty? ? self : with(:@orders, [].freeze)
       end
 
-      def select_with(write)
-        Compiler::Select.new(compiler, self).write_with(&write).statement
+      # @param computed [Symbol, Array, nil] as in {Shapes#statement}; nil where `write` says more than that
+      def select_with(write, computed = nil)
+        (computed && remembered_statement(computed, write)) ||
+          Compiler::Select.new(compiler, self).write_with(&write).statement
+      end
+
+      def any_row?(rows)
+        !rows.empty?
+      end
+
+      def no_row?(rows)
+        rows.empty?
+      end
+
+      def first_value(rows)
+        rows.row(0)&.first
       end
 
       private
@@ -168,8 +186,16 @@ module AsyncRecord
       def rows_up_to(count)
         return 0 if @none
 
-        relation = limit_value ? self : limit(count)
-        run(relation.without_order.select_with(->(sql) { sql << "1" })).size
+        run(up_to(count).select_with(ONE, :one)).size
+      end
+
+      def up_to(count)
+        (limit_value ? self : limit(count)).without_order
+      end
+
+      # Whether a plain COUNT(*) counts what it would return.
+      def countable?
+        groups.empty? && !(limit_value || offset_value || distinct?)
       end
 
       def queryable?(condition)
@@ -180,7 +206,15 @@ module AsyncRecord
         groups.empty? ? value : {}
       end
 
+      def rows_counted_at_once(block, column)
+        return if column || !countable?
+
+        at_once(block, :first_value, computed: :count, write: COUNT) { without_order }
+      end
+
       def counted(column)
+        return first_value(run(without_order.select_with(COUNT, :count))) if column.nil? && countable?
+
         column = column_name(column, "count") if column
         if groups.empty? && (limit_value || offset_value || (distinct? && column.nil?) || distinct_columns)
           return count_subquery(column)
@@ -190,7 +224,7 @@ module AsyncRecord
       end
 
       def write_count(sql, column)
-        return sql << "COUNT(*)" if column.nil?
+        return COUNT.call(sql) if column.nil?
 
         sql << (distinct? ? "COUNT(DISTINCT " : "COUNT(")
         sql.expression(column)

@@ -34,20 +34,32 @@ module AsyncRecord
       def fetch(block, finish, shape = :rows)
         return __send__(finish, run(select_statement, shape)) unless block || @async
 
-        statement = statement_at_once(database = self.database)
-        return Pending.spawn(block) { __send__(finish, run(select_statement, shape)) } unless statement
-
-        database.ask(statement, block, self, finish, shape: shape, timeout: @timeout_value)
+        at_once(block, finish, shape) || Pending.spawn(block) { __send__(finish, run(select_statement, shape)) }
       end
 
-      # @return [Statement, nil] nil unless it can be made and submitted here and now: no transaction that is asked
-      #   in turn, no table that has to be read first. What the compiler refuses is refused where callbacks hear of it.
-      def statement_at_once(database)
-        return if @transaction || !database.direct?
-
-        model.known_table_mapping(database)&.shapes&.statement(self)
-      rescue Error
+      # With nothing in the way a query that nobody waits for needs no fiber: its result finds its way by itself.
+      #
+      # @param finish [Symbol] the method of what is asked that makes the result
+      # @param computed [Symbol, Array, nil] as in {Shapes#statement}, with `write` for its block
+      # @yieldreturn [Relation] what is asked, if it is not this relation
+      # @return [Pending, nil] nil unless it can be made and submitted here and now: no transaction that is asked in
+      #   turn, no table that has to be read first, nothing to be loaded along. What the compiler refuses is refused
+      #   where callbacks hear of it.
+      def at_once(block, finish, shape = :rows, computed: nil, write: nil)
+        database = ((block || @async) && database_at_once) || return
+        shapes = model.known_table_mapping(database)&.shapes || return
+        relation = block_given? ? yield : self
+        statement = shapes.statement(relation, computed, &write) || return
+        database.ask(statement, block, relation, finish, shape: shape, timeout: @timeout_value)
+      rescue StandardError
         nil
+      end
+
+      def database_at_once
+        return if @transaction || @none || @preloads
+
+        database = model.database
+        database if database.direct?
       end
 
       # A result that needs no database.
@@ -64,8 +76,8 @@ module AsyncRecord
       end
 
       # A transaction may belong to another database, with another dialect.
-      def remembered_statement
-        model.table_mapping&.shapes&.statement(self) unless @transaction
+      def remembered_statement(computed = nil, write = nil)
+        model.table_mapping&.shapes&.statement(self, computed, &write) unless @transaction
       end
 
       # @return [AsyncRecord::Rows, Array, String]

@@ -59,24 +59,26 @@ module AsyncRecord
       # @param count [Integer, nil] how many; nil for one record instead of an Array
       # @return [Base, nil, Array<Base>, Pending] in no particular order
       def take(count = nil, &block)
-        perform(block) { limited(count) }
+        at_once(block, count ? :instantiate : :instantiate_one) { limit(count || 1) } ||
+          perform(block) { limited(count) }
       end
 
       # @return [Base, Pending]
       # @raise [RecordNotFound]
       def take!(&block)
-        perform(block) { limited(nil) || not_found }
+        at_once(block, :instantiate_one!) { limit(1) } || perform(block) { limited(nil) || not_found }
       end
 
       # @return [Base, nil, Array<Base>, Pending] by the relation's order, else by primary key
       def first(count = nil, &block)
-        perform(block) { ordered.limited(count) }
+        at_once(block, count ? :instantiate : :instantiate_one) { ordered.limit(count || 1) } ||
+          perform(block) { ordered.limited(count) }
       end
 
       # @return [Base, Pending]
       # @raise [RecordNotFound]
       def first!(&block)
-        perform(block) { ordered.limited(nil) || not_found }
+        at_once(block, :instantiate_one!) { ordered.limit(1) } || perform(block) { ordered.limited(nil) || not_found }
       end
 
       # @return [Base, nil, Array<Base>, Pending] the last one, or the last few in order
@@ -165,8 +167,16 @@ module AsyncRecord
       protected
 
       def limited(count)
-        records = limit(count || 1).waiting.to_a
-        count ? records : records.first
+        relation = limit(count || 1).waiting
+        count ? relation.to_a : relation.only_record
+      end
+
+      def only_record
+        instantiate_one(run(select_statement)) unless @none
+      end
+
+      def instantiate_one!(rows)
+        instantiate_one(rows) || not_found
       end
 
       # The same relation in the style that waits, for use within a terminal method.
@@ -190,9 +200,7 @@ module AsyncRecord
         model.instantiate_first(run(statement))
       end
 
-      # With nothing in the way no fiber is needed: the result finds its way by itself (11 µs of Ruby instead of 24).
-      #
-      # @return [Pending, nil] nil when it has to be done as usual; what is wrong with the key is told there
+      # (see Execution#at_once)
       def find_at_once(key, block)
         return if @transaction || @primary || key.nil? || !bare?
 

@@ -82,6 +82,37 @@ RSpec.describe AsyncRecord::Pending, "without a fiber" do
       }
     end
 
+    it "gives one record, several or none, what there is and how many, and says what is missing" do
+      allow(described_class).to receive(:spawn).and_call_original
+      bob = User.where(name: "bob")
+      nobody = User.where(name: "zoe")
+      seen = on_dispatcher do |done|
+        asked = [User.async.first, User.async.first(2), bob.async.take, nobody.async.take, User.async.find_by(id: 2),
+                 bob.async.count, bob.async.exists?, nobody.async.empty?, bob.async.first!, User.limit(1).async.any?]
+        done.call([asked, [nobody.async.first!, nobody.async.take!]])
+      end
+      values = AsyncRecord.gather(*seen.first)
+      expect(values[0..4].flatten).to all(be_a(User).or(be_nil))
+      expect(values[0..4].flatten.map { |user| user&.name }).to eq(["ann", "ann", "bob", "bob", nil, "bob"])
+      expect(values[5..7] + values[9..]).to eq([1, true, true, true])
+      expect(AsyncRecord.gather(*seen.last, settle: true)).to all(be_a(AsyncRecord::RecordNotFound))
+      expect(described_class).not_to have_received(:spawn)
+    end
+
+    it "loads along in a fiber, and so does what is wrong with the number of records" do
+      model("Pet", database) { belongs_to :user }
+      User.has_many :pets
+      database.query("create table pets (id #{column(:id)}, user_id integer)")
+      Pet.insert_all!([{ user_id: 1 }])
+      user, error = on_dispatcher do |done|
+        User.preload(:pets).order(:id).first do |found|
+          User.take("many") { |_, refused| done.call([found, refused]) }
+        end
+      end
+      expect([user.pets.loaded?, user.pets.size]).to eq([true, 1])
+      expect(error).to be_a(ArgumentError)
+    end
+
     it "takes the same way within work that was started" do
       allow(described_class).to receive(:ask).and_call_original
       names = AsyncRecord.async { AsyncRecord.gather(User.async.find(2), User.async.order(:id)).flatten.map(&:name) }

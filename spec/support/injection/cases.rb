@@ -260,7 +260,7 @@ Support::Injection.on(:database) do
   end
   harmless("takes a block and options, as AsyncRecord.transaction", :transaction)
   harmless("are not for programs", :writes_to, :each_batch, :script, :twin, :pin=, :transaction_in, :await, :ask, :rows,
-           :accepted, :wrote, :complete, :complete_surely, :complete_or_abandon, :waiter,
+           :refuse, :wrote, :complete, :complete_surely, :complete_or_abandon, :waiter,
            :check_unique_index)
 end
 

@@ -38,13 +38,52 @@ RSpec.describe AsyncRecord::Relation do
     expect(user.where(name: "a").by_age.to_sql).to end_with('WHERE "users"."name" = ? ORDER BY "users"."age" ASC')
   end
 
-  it "has one text for columns of the same new names, and others for other names" do
-    texts = [user.select(name: :title), user.select(name: :title), user.select(:name, :title), user.select(name: :age)]
-    keys = texts.map(&:text_key)
-    expect(keys[0]).to eq(keys[1])
-    expect(keys.uniq.size).to eq(3)
-    expect(user.select(AsyncRecord.sql("1") => :one).text_key).to be_nil
-    expect(user.select(:id, name: :title).to_sql).to start_with('SELECT "users"."id", "users"."name" AS "title" ')
+  describe "texts that are remembered" do
+    def text(relation)
+      user.table_mapping.shapes.statement(relation)&.sql
+    end
+
+    # What is written without any memory.
+    def compiled(relation)
+      compiler = AsyncRecord.const_get(:Compiler)
+      compiler::Select.new(compiler.new(database.dialect, "users", user.table), relation).write.statement.sql
+    end
+
+    it "are one for relations that differ in values alone" do
+      [user.select(name: :title).where(id: 1), user.where(id: 1, name: "a").order(id: :desc).limit(1).offset(2),
+       user.distinct.select(:id, :name)].each do |relation|
+        other = relation.limit_value ? user.where(id: 2, name: "b").order(id: :desc).limit(3).offset(4) : relation.dup
+        expect(text(relation)).to equal(text(other))
+        expect(text(relation)).to eq(compiled(relation))
+      end
+    end
+
+    it "are never those of another shape" do
+      parts = [user.select(:id, :name), user.select(:id).where(name: "a"), user.select(id: :name), user.where(id: 1),
+               user.where(id: 1).where(name: "a"), user.where(id: 1).order(:name), user.order(:id, :name),
+               user.order(id: :desc), user.order(id: { desc: true, nulls: :last }), user.limit(1), user.offset(1),
+               user.limit(1).offset(1), user.distinct, user.select(:id).distinct, user.all, user.select("id")]
+      twice = Array.new(2) { parts.map { |relation| text(relation) } }
+      expect(twice.uniq).to eq([parts.map { |relation| compiled(relation) }])
+    end
+
+    it "are not kept where a value may change them" do
+      kept = [user.select(AsyncRecord.sql("1") => :one), user.where(id: nil), user.where(id: [1]), user.where(id: 1..),
+              user.where("id = ?", 1), user.order(AsyncRecord.sql("1")), user.group(:id), user.lock]
+             .map { |relation| text(relation) }
+      expect(kept).to all(be_nil)
+    end
+
+    it "are bounded in number" do
+      shapes = user.table_mapping.shapes
+      names = %i[id name age]
+      4000.times do |number|
+        columns = Array.new(7) { |place| names[number / (3**place) % 3] }
+        relation = user.select(*columns).where(id: number)
+        expect(shapes.statement(relation).sql).to end_with('WHERE "users"."id" = ?')
+      end
+      expect(shapes.instance_variable_get(:@size)).to be <= 2000
+    end
   end
 
   it "keeps a bounded number of orders" do

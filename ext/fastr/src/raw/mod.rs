@@ -5,5 +5,6 @@
 pub(crate) mod env;
 pub(crate) mod fd;
 pub(crate) mod fork;
+pub(crate) mod frames;
 pub(crate) mod gvl;
 pub(crate) mod lent;
