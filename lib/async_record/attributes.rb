@@ -55,7 +55,8 @@ module AsyncRecord
       raise ArgumentError, "attributes are a Hash, not a #{attributes.class}" unless attributes.respond_to?(:each_pair)
 
       attributes.each_pair do |name, value|
-        assigned_by_method?(name) ? public_send("#{name}=", value) : write_attribute(name.to_s, value)
+        writer = writer_of(name)
+        writer ? public_send(writer, value) : write_attribute(name.to_s, value)
       end
     end
     alias attributes= assign_attributes
@@ -184,6 +185,17 @@ module AsyncRecord
     def key?
       key = id
       key.is_a?(Array) ? key.none?(&:nil?) : !key.nil?
+    end
+
+    # @return [Symbol, String, nil] the method that assigns it. Only names of methods are remembered: others come from
+    #   clients, and without end.
+    def writer_of(name)
+      known = self.class.writers[name]
+      return known if known && respond_to?(known)
+      return unless assigned_by_method?(name)
+
+      writer = "#{name}="
+      self.class.method_defined?(writer) ? self.class.writers[name] = writer.to_sym : writer
     end
 
     # A writer that records have anyway is not what a column of its name means.

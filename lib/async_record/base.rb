@@ -45,6 +45,7 @@ module AsyncRecord
     extend Locking::ClassMethods
     extend Callbacks::ClassMethods
     extend Validations::ClassMethods
+    extend DirectStoring::ClassMethods
     extend Associations::ClassMethods
 
     class << self

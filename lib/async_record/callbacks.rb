@@ -12,7 +12,8 @@ module AsyncRecord
     EVENTS = %i[validation save create update destroy].freeze
     ACTIONS = %i[create update destroy].freeze
     OPTIONS = %i[if unless on].freeze
-    private_constant :EVENTS, :ACTIONS, :OPTIONS
+    MOMENTS = EVENTS.to_h { |event| [event, %w[before around after].map { |word| :"#{word}_#{event}" }.freeze] }.freeze
+    private_constant :EVENTS, :ACTIONS, :OPTIONS, :MOMENTS
 
     # One declared hook.
     Hook = Struct.new(:action, :condition, :unless, :on, keyword_init: true) do
@@ -40,11 +41,9 @@ module AsyncRecord
 
     # What a model declares.
     module ClassMethods
-      EVENTS.each do |event|
-        %i[before around after].each do |moment|
-          define_method("#{moment}_#{event}") do |*methods, **options, &block|
-            add_hooks(:"#{moment}_#{event}", methods, options, block)
-          end
+      MOMENTS.each_value do |moments|
+        moments.each do |moment|
+          define_method(moment) { |*methods, **options, &block| add_hooks(moment, methods, options, block) }
         end
       end
 
@@ -88,9 +87,15 @@ module AsyncRecord
       end
 
       # @api private
+      # @return [Boolean] whether something runs before, around or after it
+      def hooked?(event)
+        known = (@hooked ||= {})[event]
+        known.nil? ? @hooked[event] = MOMENTS.fetch(event).any? { |moment| !hooks(moment).empty? } : known
+      end
+
+      # @api private
       def callbacks?
-        @callbacks_known ||= { value: storing_hooks? }
-        @callbacks_known[:value]
+        hooked?(:save) || ACTIONS.any? { |action| hooked?(action) }
       end
 
       # @api private
@@ -108,12 +113,6 @@ module AsyncRecord
 
       def own_hooks
         @own_hooks ||= Hash.new { |hash, moment| hash[moment] = [] }
-      end
-
-      def storing_hooks?
-        (EVENTS - [:validation]).product(%i[before around after]).any? do |event, moment|
-          !hooks(:"#{moment}_#{event}").empty?
-        end
       end
 
       def add_hooks(moment, methods, options, block)
@@ -138,7 +137,7 @@ module AsyncRecord
       end
 
       def forget_hooks
-        @all_hooks = @callbacks_known = @loading_hooks = nil
+        @all_hooks = @hooked = @loading_hooks = nil
         subclasses.each { |subclass| subclass.send(:forget_hooks) }
       end
     end
@@ -147,16 +146,19 @@ module AsyncRecord
 
     # @return [Object, false] what the block returns; false if a callback stopped it
     def run_callbacks(event, context = nil, &work)
-      return false unless run_before(event, context)
+      return yield unless self.class.hooked?(event)
 
-      arounds = hooks_of(:"around_#{event}", context)
+      before, around, after = MOMENTS.fetch(event)
+      return false unless run_before(before, context)
+
+      arounds = hooks_of(around, context)
       result = arounds.empty? ? yield : run_around(arounds, work)
-      run_hooks(:"after_#{event}", context) unless result == false
+      run_hooks(after, context) unless result == false
       result
     end
 
-    def run_before(event, context)
-      hooks = hooks_of(:"before_#{event}", context)
+    def run_before(moment, context)
+      hooks = hooks_of(moment, context)
       return true if hooks.empty?
 
       catch(:abort) do

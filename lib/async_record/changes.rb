@@ -169,7 +169,14 @@ module AsyncRecord
       return unless @attributes
 
       release_row
-      @pristine = @attributes.to_h { |name, value| [name, value.frozen? ? value : copy_of(name, value)] }
+      @pristine = copied_values
+    end
+
+    # @return [Hash] the values, of which no change in place is a change here
+    def copied_values
+      copies = @attributes.dup
+      @attributes.each_pair { |name, value| copies[name] = copy_of(name, value) unless value.frozen? }
+      copies
     end
 
     def copy_of(name, value)

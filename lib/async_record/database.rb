@@ -49,6 +49,7 @@ module AsyncRecord
       @dialect = Dialect.for(scheme(url.to_s))
       prepare_pool(url, options)
       @schema = Schema.new(self)
+      @targets = {}
       @replicas = Replicas.new(replicas, sticky: sticky, **options) unless Array(replicas).empty?
       @simple = @replicas.nil?
     end

@@ -13,7 +13,8 @@ module AsyncRecord
     RESERVED = %w[raise throw catch lambda proc block_given? loop binding initialize].freeze
     PLAIN = /\A[a-z]\w*\z/
     NOTHING = {}.freeze
-    private_constant :RESERVED, :PLAIN, :NOTHING
+    NO_STAMPS = [].freeze
+    private_constant :RESERVED, :PLAIN, :NOTHING, :NO_STAMPS
 
     # @return [Array<String>] the names of the columns; waits the first time
     def column_names
@@ -121,9 +122,9 @@ module AsyncRecord
     # @return [Array<String>] the timestamp columns that an action sets
     # @api private
     def timestamp_columns(action)
-      return [] unless record_timestamps
+      return NO_STAMPS unless record_timestamps
 
-      (action == :create ? %w[created_at updated_at] : %w[updated_at]).select { |name| attribute_kinds.key?(name) }
+      last_mapping&.stamps&.fetch(action) || NO_STAMPS
     end
 
     # @param rows [AsyncRecord::Rows]
@@ -153,9 +154,8 @@ module AsyncRecord
     # @return [Hash{String => Object}] the attributes of a new record
     # @api private
     def default_attributes
-      defaults = table!.columns.to_h { |column| [column.name, Type.copy(column.kind, column.default)] }
-      virtual_attributes.each_key { |name| defaults[name] = nil }
-      defaults
+      table!
+      last_mapping.default_attributes
     end
 
     # @return [Hash{String => Symbol, #cast}] attributes that are no columns
@@ -177,10 +177,15 @@ module AsyncRecord
       @last_defined = names
     end
 
+    # @return [Hash{String, Symbol => Symbol}] names that may be assigned, and the methods that do it, as far as used
+    # @api private
+    attr_reader :writers
+
     # Gives a new class its module of readers.
     # @api private
     def prepare_loading
       @defined = {}
+      @writers = {}
       @last_defined = nil
       forget_schema
       @readers = Module.new

@@ -10,9 +10,19 @@ module AsyncRecord
     module ClassMethods
       # Whether a `lock_version` column counts changes.
       # @return [Boolean, nil] nil and true say yes
-      attr_accessor :lock_optimistically
+      attr_reader :lock_optimistically
 
-      attr_writer :locking_column
+      # @param value [Boolean]
+      def lock_optimistically=(value)
+        @lock_optimistically = value
+        forget_schema
+      end
+
+      # @param name [String, Symbol]
+      def locking_column=(name)
+        @locking_column = name
+        forget_schema
+      end
 
       # @return [String] "lock_version", unless set
       def locking_column
@@ -22,10 +32,7 @@ module AsyncRecord
       # @return [String, nil] the column, if the table has it and it shall be used
       # @api private
       def used_locking_column
-        return if lock_optimistically == false
-
-        name = locking_column
-        name if table && table[name]
+        last_mapping&.locking_column
       end
     end
 

@@ -3,12 +3,17 @@
 # Owns the methods that store a record: saving, updating, deleting, reloading. Each waits, or calls back when given a
 # block. How a row is written is in Storing.
 
+require_relative "direct_storing"
 require_relative "storing"
 
 module AsyncRecord
   # Stores records.
   module Persistence
     include Storing
+    include DirectStoring
+
+    NOTHING = {}.freeze
+    private_constant :NOTHING
 
     # @return [Boolean] whether the record was never stored
     def new_record?
@@ -36,13 +41,15 @@ module AsyncRecord
     # @param using [Transaction, nil]
     # @return [Boolean, Pending] false if validation or a callback refused
     def save(validate: true, context: nil, touch: true, using: nil, &block)
-      in_style(block, using) { store(validate, context, touch: touch) }
+      (using ? nil : store_directly(block, touch: touch)) ||
+        in_style(block, using) { store(validate, context, touch: touch) }
     end
 
     # @return [true, Pending]
     # @raise [RecordInvalid, RecordNotSaved]
     def save!(validate: true, context: nil, touch: true, using: nil, &block)
-      in_style(block, using) { store!(validate, context, touch: touch) }
+      (using ? nil : store_directly(block, touch: touch)) ||
+        in_style(block, using) { store!(validate, context, touch: touch) }
     end
 
     # Assigns and saves.
@@ -51,15 +58,15 @@ module AsyncRecord
     #   user.update(name: "ann")
     #   user.update({ name: "ann" }, using: tx) { |saved, error| … }
     # @return [Boolean, Pending]
-    def update(attributes = {}, using: nil, **pairs, &block)
-      assign_attributes(attributes.to_h.merge(pairs))
+    def update(attributes = NOTHING, using: nil, **pairs, &block)
+      assign_attributes(attributes.equal?(NOTHING) ? pairs : attributes.to_h.merge(pairs))
       save(using: using, &block)
     end
 
     # @return [true, Pending]
     # @raise [RecordInvalid, RecordNotSaved]
-    def update!(attributes = {}, using: nil, **pairs, &block)
-      assign_attributes(attributes.to_h.merge(pairs))
+    def update!(attributes = NOTHING, using: nil, **pairs, &block)
+      assign_attributes(attributes.equal?(NOTHING) ? pairs : attributes.to_h.merge(pairs))
       save!(using: using, &block)
     end
 
@@ -196,6 +203,8 @@ module AsyncRecord
 
     # Waits, or starts and calls back. The work is done within the transaction that was handed on; the callback is not.
     def in_style(block, using = nil, &work)
+      return yield unless block || using
+
       database = self.class.database
       scoped = using ? -> { Context.with(database, using, &work) } : work
       block ? Pending.spawn(block, &scoped) : scoped.call

@@ -44,7 +44,12 @@ module AsyncRecord
     def atomically(&work)
       open = Context[self.class.database]
       return within(open, &work) if open
-      return yield.tap { |result| run_commit_callbacks if result } unless self.class.callbacks?
+
+      unless self.class.callbacks?
+        result = yield
+        run_commit_callbacks if result && self.class.commit_callbacks?
+        return result
+      end
 
       result = false
       Transaction.run(self.class.database) do |transaction|
@@ -87,24 +92,36 @@ module AsyncRecord
     def insert
       @last_action = :create
       run_callbacks(:create) do
-        stamp(:create)
-        start_counting
+        prepare_insertion
         names = stored_names
-        load_inserted(insert_statement(names), names)
-        @new_record = false
-        stored(names)
+        statement = insert_statement(names)
+        take_inserted(self.class.database.await(statement.sql, statement.binds), names)
       end
+    end
+
+    def prepare_insertion
+      stamp(:create)
+      start_counting
+    end
+
+    def take_inserted(result, names)
+      load_inserted(result, names)
+      @new_record = false
+      stored(names)
     end
 
     def insert_statement(names)
       model = self.class
-      compiler = Compiler.new(model.database.dialect, model.table_name, model.table)
-      values = names.map { |name| stored_value(name) }
-      Compiler::Write.new(compiler, model).insert(names, [values], returning: model.table!.names).statement
+      table = model.table!
+      row = row_to_store(names)
+      known = model.table_mapping&.row_writes&.insert(row)
+      return known if known
+
+      compiler = Compiler.new(model.database.dialect, model.table_name, table)
+      Compiler::Write.new(compiler, model).insert(names, [row.values], returning: table.names).statement
     end
 
-    def load_inserted(statement, names)
-      result = self.class.database.await(statement.sql, statement.binds)
+    def load_inserted(result, names)
       return load_key(names, result.last) if result.is_a?(Array)
 
       table = self.class.table
@@ -125,20 +142,31 @@ module AsyncRecord
     def change
       @last_action = :update
       run_callbacks(:update) do
-        next stored([]) if stored_names.empty?
-
-        stamp(:update)
         names = stored_names
-        write_changes(names)
-        stored(names)
+        next stored(names) if names.empty?
+
+        names = stored_names if stamp(:update)
+        changes = counted(row_to_store(names))
+        take_changed(write_changed_row(changes), changes, names)
       end
     end
 
-    def write_changes(names)
-      changes = counted(names.to_h { |name| [name, stored_value(name)] })
-      gone("updated") if unchanged_row.update_all(changes).zero?
+    def take_changed(count, changes, names)
+      gone("updated") if count.zero?
       column = self.class.used_locking_column
       @attributes[column] = changes[column] if column
+      stored(names)
+    end
+
+    # @return [Integer] how many rows changed
+    def write_changed_row(changes)
+      model = self.class
+      database = model.database
+      statement = model.table_mapping&.row_writes&.update(changes, self)
+      return unchanged_row.update_all(changes) unless statement
+
+      result = database.await(statement.sql, statement.binds)
+      result.is_a?(Array) ? result.first : result.size
     end
 
     # What was changed and has a column.
@@ -161,6 +189,10 @@ module AsyncRecord
       Relation.new(self.class).where(columns.zip(key).to_h)
     end
 
+    def row_to_store(names)
+      names.to_h { |name| [name, stored_value(name)] }
+    end
+
     # A document column takes any value; the others take what was cast already.
     def stored_value(name)
       value = @attributes[name]
@@ -169,15 +201,20 @@ module AsyncRecord
       value.nil? ? nil : JSON.generate(value)
     end
 
+    # @return [Boolean] whether something may have been set
     def stamp(action)
-      return unless @touches
+      return false unless @touches
+
+      columns = self.class.timestamp_columns(action)
+      return false if columns.empty?
 
       now = Time.now.floor(6) # as the columns keep it
-      self.class.timestamp_columns(action).each do |name|
+      columns.each do |name|
         next if action == :create ? !@attributes[name].nil? : changes_hash.key?(name)
 
         write_attribute(name, now)
       end
+      true
     end
 
     def stored(names)

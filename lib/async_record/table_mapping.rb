@@ -4,6 +4,7 @@
 # attributes, the texts of statements. Made anew for every description, so that what a thread holds fits together
 # whatever another one learns meanwhile. Refuses to ask the database and to notice changes: {Loading} does.
 
+require_relative "row_writes"
 require_relative "shapes"
 
 module AsyncRecord
@@ -11,7 +12,8 @@ module AsyncRecord
   class TableMapping
     # The bits of a number that drivers take, without its sign.
     WIDTH = 63
-    private_constant :WIDTH
+    STAMPS = { create: %w[created_at updated_at], update: %w[updated_at] }.freeze
+    private_constant :WIDTH, :STAMPS
 
     # @return [Table] as the database describes it
     attr_reader :source
@@ -25,8 +27,14 @@ module AsyncRecord
     attr_reader :virtual
     # @return [Hash{String => Symbol, #cast}] what the values of all attributes are
     attr_reader :kinds
+    # @return [Hash{Symbol => Array<String>}] the timestamp columns that :create and :update set
+    attr_reader :stamps
+    # @return [String, nil] the column that counts changes
+    attr_reader :locking_column
     # @return [Shapes] the SELECTs known for the table
     attr_reader :shapes
+    # @return [RowWrites] the INSERTs and UPDATEs known for its rows
+    attr_reader :row_writes
 
     # @param model [Class]
     # @param source [Table]
@@ -41,7 +49,10 @@ module AsyncRecord
       @virtual = model.declared_virtual(table.names).freeze
       @plain = @retyped.empty? && @virtual.empty?
       @kinds = kinds_of(table.columns).merge(@virtual).freeze
+      @stamps = stamped_columns
+      @locking_column = counting_column
       @shapes = Shapes.new(table, dialect)
+      @row_writes = RowWrites.new(model, self, dialect)
     end
 
     # @param key [Object] cast
@@ -63,6 +74,13 @@ module AsyncRecord
       row
     end
 
+    # @return [Hash{String => Object}] the attributes of a new record, which may change them in place
+    def default_attributes
+      @defaults ||= table.names.zip(table.columns.map(&:default)).to_h.merge(virtual.transform_values { nil })
+      @copied ||= table.columns.reject { |column| Type.copy(column.kind, column.default).equal?(column.default) }
+      @defaults.merge(@copied.to_h { |column| [column.name, Type.copy(column.kind, column.default)] })
+    end
+
     private
 
     # The table's own word counts; one that says nothing (a view, an old table) may still have an id.
@@ -71,6 +89,15 @@ module AsyncRecord
       return keys if keys.size > 1
 
       keys.first || (table["id"] ? "id" : nil)
+    end
+
+    def stamped_columns
+      STAMPS.transform_values { |names| names.select { |name| kinds.key?(name) }.freeze }.freeze
+    end
+
+    def counting_column
+      name = @model.locking_column
+      name if @model.lock_optimistically != false && table[name]
     end
 
     def kinds_of(columns)

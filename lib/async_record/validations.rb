@@ -66,7 +66,7 @@ module AsyncRecord
           next if options == false
 
           prepare_check(name, attribute)
-          rules << rule_for(attribute.to_sym, name, options, common)
+          add_rule rule_for(attribute.to_sym, name, options, common)
         end
       end
 
@@ -87,7 +87,7 @@ module AsyncRecord
 
         check_options(:validate, options)
         actions.each do |action|
-          rules << Rule.new(attribute: nil, check: ->(record, *) { Questions.ask(record, action) }, options: options)
+          add_rule Rule.new(attribute: nil, check: ->(record, *) { Questions.ask(record, action) }, options: options)
         end
       end
 
@@ -100,7 +100,7 @@ module AsyncRecord
         common, own = options.partition { |key, _| COMMON.include?(key) }.map(&:to_h)
         validators.each do |validator|
           check = validator.new(**own)
-          rules << Rule.new(attribute: nil, check: ->(record, *) { check.validate(record) }, options: common)
+          add_rule Rule.new(attribute: nil, check: ->(record, *) { check.validate(record) }, options: common)
         end
       end
 
@@ -115,20 +115,26 @@ module AsyncRecord
         check_options(:validates_each, options)
         attributes.each do |attribute|
           check = ->(record, name, value, _) { block.call(record, name, value) }
-          rules << Rule.new(attribute: attribute.to_sym, check: check, options: options)
+          add_rule Rule.new(attribute: attribute.to_sym, check: check, options: options)
         end
       end
 
       # @api private
       # @return [Array<Rule>] the superclass's first
       def all_rules
-        (superclass.respond_to?(:all_rules) ? superclass.all_rules : []) + rules
+        @all_rules ||= ((superclass.respond_to?(:all_rules) ? superclass.all_rules : []) + (@rules || [])).freeze
       end
 
       private
 
-      def rules
-        @rules ||= []
+      def add_rule(rule)
+        (@rules ||= []) << rule
+        forget_rules
+      end
+
+      def forget_rules
+        @all_rules = nil
+        subclasses.each { |subclass| subclass.send(:forget_rules) }
       end
 
       def rule_for(attribute, name, options, common)
@@ -196,11 +202,11 @@ module AsyncRecord
 
     def validate_now(context = nil)
       context ||= new_record? ? :create : :update
-      errors.clear
+      @errors&.clear
       run_callbacks(:validation, context) do
         self.class.all_rules.each { |rule| rule.run(self, context) }
         true
-      end && errors.empty?
+      end && (@errors.nil? || @errors.empty?)
     end
   end
   private_constant :Validations

@@ -15,7 +15,10 @@ module AsyncRecord
     WRITE = /\A\s*(?:insert\s+(?:ignore\s+)?into|update|delete\s+from|replace\s+into)\s+[`"]?([^\s`"(]+)/i
     NONE = [].freeze
     OPTIONS = { rows: {}.freeze, json: { shape: :json }.freeze }.freeze
-    private_constant :DDL, :WRITE, :NONE, :OPTIONS
+    # Statements of so many bytes are remembered, and so many of them.
+    READ_ONCE = 1000
+    TARGETS = 500
+    private_constant :DDL, :WRITE, :NONE, :OPTIONS, :READ_ONCE, :TARGETS
 
     # Waits for one statement: the way all of this library goes.
     #
@@ -84,6 +87,13 @@ module AsyncRecord
     # @api private
     def ask(statement, block, receiver, finish, shape: :rows, timeout: nil)
       Pending.ask(block, Asked.new(self, statement, native_options(shape, nil, timeout), receiver, finish))
+    end
+
+    # Counts a statement that was asked and has written.
+    # @return [void]
+    # @api private
+    def wrote(sql)
+      note_change(sql)
     end
 
     # @return [Object] a result that is no error
@@ -199,10 +209,22 @@ module AsyncRecord
     end
 
     def note_change(sql)
-      return changed_schema if DDL.match?(sql)
+      table = @targets[sql] || target_of(sql)
+      return changed_schema if table == :schema
+
+      (@writes ||= Hash.new(0))[table] += 1 if table
+    end
+
+    # @return [String, Symbol, nil] the table that a statement writes to; :schema if it changes that. What the compiler
+    #   made is read once.
+    def target_of(sql)
+      return :schema if DDL.match?(sql)
 
       table = sql[WRITE, 1]
-      (@writes ||= Hash.new(0))[table] += 1 if table
+      return table unless sql.frozen? && sql.bytesize < READ_ONCE
+
+      @targets.clear if @targets.size >= TARGETS
+      @targets[sql] = table
     end
 
     def changed_schema

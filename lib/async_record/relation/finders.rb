@@ -152,14 +152,14 @@ module AsyncRecord
       # @return [Base, Array<Base>, Pending]
       def create(attributes = {}, **pairs, &block)
         attributes = attributes.to_h.merge(pairs) unless attributes.is_a?(Array)
-        perform(block) { created(attributes, :save) }
+        created_directly(attributes, block) || perform(block) { created(attributes, :save) }
       end
 
       # @return [Base, Array<Base>, Pending]
       # @raise [RecordInvalid]
       def create!(attributes = {}, **pairs, &block)
         attributes = attributes.to_h.merge(pairs) unless attributes.is_a?(Array)
-        perform(block) { created(attributes, :save!) }
+        created_directly(attributes, block) || perform(block) { created(attributes, :save!) }
       end
 
       protected
@@ -262,6 +262,17 @@ module AsyncRecord
         return @origin.create(attributes, save: save) unless transaction
 
         Context.with(transaction.database, transaction) { @origin.create(attributes, save: save) }
+      end
+
+      # @return [Pending, nil] nil if the record has to be made by code that waits
+      def created_directly(attributes, block)
+        return if block.nil? || @origin || @transaction || attributes.is_a?(Array)
+        return unless model.writes_only? && model.loading_hooks.empty?
+
+        record = new(attributes)
+        record.store_directly(block, answer: record)
+      rescue StandardError
+        nil
       end
 
       def assignments

@@ -5,14 +5,15 @@
 
 module AsyncRecord
   class Transaction
-    # The open transactions of this process.
+    # The open transactions of this process by their numbers: one that is taken back before its caller has it is known
+    # by that alone.
     module Idleness
       # Seconds after the driver's own limit, so that the driver has done it when it is told.
       GRACE = 0.1
       private_constant :GRACE
 
       @lock = Mutex.new
-      @open = {}.compare_by_identity
+      @open = {}
       @dispatcher = nil
       @due = nil
       @timer = nil
@@ -23,17 +24,18 @@ module AsyncRecord
         def watch(transaction)
           @lock.synchronize do
             start_anew unless @dispatcher.equal?(Fastr::Dispatcher.instance)
-            @open[transaction] = true
+            @open[transaction.id] = transaction
             arm(now + transaction.database.idle_limit + GRACE)
           end
         end
 
-        # @return [void]
+        # @return [nil]
         def forget(transaction)
           @lock.synchronize do
-            @open.delete(transaction)
+            @open.delete(transaction.id)
             disarm if @open.empty?
           end
+          nil
         end
 
         # The time has come to look.
@@ -41,7 +43,7 @@ module AsyncRecord
         def call(_value = nil)
           open = @lock.synchronize do
             @due = @timer = nil
-            @open.keys
+            @open.values
           end
           soonest = open.filter_map { |transaction| look(transaction, now) }.min
           @lock.synchronize { arm(soonest) } if soonest
@@ -57,7 +59,7 @@ module AsyncRecord
 
         # After a fork: what was open is the parent's.
         def start_anew
-          @open = {}.compare_by_identity
+          @open = {}
           @due = @timer = nil
           @dispatcher = Fastr::Dispatcher.instance
         end
@@ -81,8 +83,11 @@ module AsyncRecord
           Process.clock_gettime(Process::CLOCK_MONOTONIC)
         end
 
-        # @return [Float, nil] when it will have idled for too long; nil if it has
+        # @return [Float, nil] when it will have idled for too long; nil if it has, or is over: whoever ended it was
+        #   perhaps interrupted before that was said here
         def look(transaction, now)
+          return forget(transaction) unless transaction.open?
+
           limit = transaction.database.idle_limit
           due = (transaction.busy? ? now : transaction.used_at) + limit + GRACE
           return due if due > now

@@ -39,6 +39,22 @@ RSpec.describe AsyncRecord, "interrupted at any moment", limit: 60 do
       place
     end
 
+    # What chance does not find: an interrupt at each line of this library in turn.
+    #
+    # @return [Array] the lines after which the work had another result than it should, or none
+    def struck_everywhere(&work)
+      lines = struck_at(nil, &work)
+      expect(lines).to be > 100
+      (1..lines).filter_map do |line|
+        Thread.new do
+          place = struck_at(line, &work)
+          place if work.call != [{ "one" => 1 }]
+        rescue AsyncRecord::Error => error
+          [place, error.message]
+        end.value
+      end
+    end
+
     it "leaves no transaction open" do
       interrupt_often do
         AsyncRecord.transaction(database: database) { |tx| 3.times { tx.query("select 1") } }
@@ -49,18 +65,18 @@ RSpec.describe AsyncRecord, "interrupted at any moment", limit: 60 do
     # What chance does not find: an interrupt at each line of this library in turn.
     it "leaves nothing of a transaction behind in its thread, whichever line is struck" do
       work = -> { AsyncRecord.transaction(database: database) { |tx| tx.query("select 1 as one") } }
-      lines = struck_at(nil, &work)
-      expect(lines).to be > 100
-      wrong = (1..lines).filter_map do |line|
-        Thread.new do
-          place = struck_at(line, &work)
-          place if work.call != [{ "one" => 1 }]
-        rescue AsyncRecord::Error => error
-          [place, error.message]
-        end.value
-      end
-      expect(wrong).to eq([])
+      expect(struck_everywhere(&work)).to eq([])
       eventually { database.stats.values_at(:busy, :waiting) == [0, 0] }
+    end
+
+    it "does not take a transaction for idle that is over, whichever line was struck" do
+      database = fresh_database(size: 2, pool_timeout: 20, idle_in_transaction: 1)
+      database.query("select 1")
+      work = -> { AsyncRecord.transaction(database: database) { |tx| tx.query("select 1 as one") } }
+      expect do
+        struck_everywhere(&work)
+        sleep(1.3)
+      end.not_to output.to_stderr
     end
 
     it "leaves no stream open" do

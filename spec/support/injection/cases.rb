@@ -198,7 +198,8 @@ Support::Injection.on(:model) do
   harmless("ask about names in memory", :attribute?)
   harmless("are not for programs", :define_attributes, :kind_of_attribute, :timestamp_columns, :declared_kind, :typed,
            :declared_virtual, :retypes?, :instantiate_all, :instantiate_first, :known_table_mapping, :complete_row,
-           :hooks, :filtered_attribute?, :single_key, :key_condition, :keys_condition, :cast_key)
+           :hooks, :hooked?, :writes_only?, :filtered_attribute?, :single_key, :key_condition, :keys_condition,
+           :cast_key)
 end
 
 Support::Injection.on(:record) do
@@ -248,7 +249,7 @@ Support::Injection.on(:record) do
   harmless("make text of values", :as_json, :to_json)
   harmless("compare rows in memory", :==, :eql?)
   harmless("restore what was a record", :init_with, :encode_with, :marshal_load)
-  harmless("are not for programs", :load_from)
+  harmless("are not for programs", :load_from, :store_directly)
 end
 
 Support::Injection.on(:database) do
@@ -259,7 +260,7 @@ Support::Injection.on(:database) do
   end
   harmless("takes a block and options, as AsyncRecord.transaction", :transaction)
   harmless("are not for programs", :writes_to, :each_batch, :script, :twin, :pin=, :transaction_in, :await, :ask, :rows,
-           :accepted, :complete, :complete_surely, :complete_or_abandon, :waiter,
+           :accepted, :wrote, :complete, :complete_surely, :complete_or_abandon, :waiter,
            :check_unique_index)
 end
 

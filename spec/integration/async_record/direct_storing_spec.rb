@@ -1,0 +1,98 @@
+# frozen_string_literal: true
+
+# A record saved with a block on the dispatcher, by a model that only writes rows: no fiber waits for it.
+RSpec.describe AsyncRecord::Base, "saved without a fiber" do
+  each_database do
+    before do
+      database.query("create table users (id #{column(:id)}, name #{column(:string)}, age integer, " \
+                     "lock_version integer not null default 0, updated_at #{column(:time)})")
+      model("User", database)
+      User.columns
+    end
+
+    # What the code run on the dispatcher passes on.
+    def on_dispatcher(&block)
+      Fastr::Dispatcher.instance.ensure_running
+      called_back { |done| Fastr::Dispatcher.next_tick { block.call(done) } }
+    end
+
+    it "creates, changes and creates by a relation, and the record knows what its row has" do
+      allow(AsyncRecord::Pending).to receive(:spawn).and_call_original
+      seen = on_dispatcher do |done|
+        User.create!({ name: "ann", age: 1 }) do |ann|
+          ann.update!({ age: 2 }) do |saved|
+            User.where(name: "bob").create(age: 3) { |bob| done.call([ann, saved, bob]) }
+          end
+        end
+      end
+      expect(AsyncRecord::Pending).not_to have_received(:spawn)
+      ann, saved, bob = seen
+      expect([saved, ann.id, ann.age, ann.lock_version, ann.changed?, ann.saved_changes["age"]])
+        .to eq([true, 1, 2, 1, false, [1, 2]])
+      expect([bob.id, bob.name, bob.age, bob.persisted?]).to eq([2, "bob", 3, true])
+      expect(User.order(:id).map { |user| [user.id, user.name, user.age, user.updated_at.nil?] })
+        .to eq([[1, "ann", 2, false], [2, "bob", 3, false]])
+    end
+
+    it "keeps what is assigned while the statement is under way, by value and in place" do
+      user = User.create!(name: "ann", age: 1)
+      on_dispatcher do |done|
+        user.update!({ name: +"eve", age: 2 }) { done.call(nil) }
+        user.age = 3
+        user.name << "lyn"
+      end
+      expect(user.changes).to eq("name" => %w[eve evelyn], "age" => [2, 3])
+      expect(User.find(user.id).attributes.values_at("name", "age")).to eq(["eve", 2])
+      user.save!
+      expect(User.find(user.id).attributes.values_at("name", "age")).to eq(["evelyn", 3])
+    end
+
+    it "keeps what is assigned while a new row is under way" do
+      user = on_dispatcher do |done|
+        new = User.new(name: "ann", age: 1)
+        new.save { done.call(new) }
+        new.age = 5
+      end
+      expect(user.changes).to eq("age" => [1, 5])
+      expect(User.find(user.id).age).to eq(1)
+    end
+
+    it "gives a refused change to the error path, and the record stays changed" do
+      user = User.create!(name: "ann")
+      other = User.find(user.id)
+      other.update!(name: "bob")
+      value, error = on_dispatcher { |done| user.update({ name: "eve" }) { |v, e| done.call([v, e]) } }
+      expect([value, error.class]).to eq([nil, AsyncRecord::StaleRecordError])
+      expect(user.changes).to include("name" => %w[ann eve])
+      error = on_dispatcher { |done| User.new(age: 1 << 80).save { |_, e| done.call(e) } }
+      expect(error).to be_a(StandardError)
+      expect(User.count).to eq(1)
+    end
+
+    it "counts as a write, after which associations read again" do
+      user = User.create!(name: "ann")
+      before = database.writes_to("users")
+      on_dispatcher { |done| user.update!({ age: 9 }) { done.call(nil) } }
+      expect(database.writes_to("users")).to eq(before + 1)
+    end
+
+    it "leaves models with callbacks and checks to code that waits" do
+      User.validates :name, presence: true
+      saved, error = on_dispatcher { |done| User.new.save { |v, e| done.call([v, e]) } }
+      expect([saved, error]).to eq([false, nil])
+      User.before_save { self.age = 7 }
+      user = on_dispatcher { |done| User.create!({ name: "ann" }) { |created| done.call(created) } }
+      expect(User.find(user.id).age).to eq(7)
+    end
+
+    it "joins the transaction that is handed on" do
+      user = User.create!(name: "ann")
+      in_fiber do
+        tx = AsyncRecord.begin(database: database)
+        called_back { |done| user.update!({ age: 3 }, using: tx) { done.call(nil) } }
+        tx.rollback
+      end
+      expect(User.find(user.id).age).to be_nil
+    end
+  end
+end
