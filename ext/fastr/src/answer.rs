@@ -1,7 +1,12 @@
 //! The answering half of `Fastr::Request`: whole, or streamed in pieces.
 
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
 use fastr_core::http::request::Request;
 use fastr_core::http::responder::{Delivery, Responder, ResponseStream};
+use fastr_core::http::sent_file::SentFile;
 use fastr_core::reactor::Reactor;
 use fastr_core::{Error as CoreError, Event, RequestId};
 use magnus::prelude::*;
@@ -11,6 +16,7 @@ use crate::error::{guard, raise};
 use crate::native;
 use crate::outgoing;
 use crate::owned::Owned;
+use crate::raw::{env, gvl};
 use crate::request::RubyRequest;
 use crate::request_state::State;
 use crate::response;
@@ -31,6 +37,25 @@ impl RubyRequest {
             let delivery = self.open(|request| request.responder.whole(answer));
             self.complete(&reactor, delivery.map_err(|error| raise(ruby, &error))?);
             Ok(())
+        })
+    }
+
+    /// Answers with a file, which Ruby does not read. False, and nothing is answered, if it cannot be sent so: it is no
+    /// regular file or of another length than the headers say, or the answer has no body.
+    fn send_file(&self, status: u16, headers: RHash, path: RString) -> Result<bool, Error> {
+        let head = guard(|ruby| response::head(ruby, status, headers))?;
+        let path = guard(|_| Ok(PathBuf::from(OsString::from_vec(env::bytes(path).into()))))?;
+        let Ok(file) = gvl::blocking(|| SentFile::open(&path))? else {
+            return Ok(false);
+        };
+        self.with_reactor(|reactor| {
+            let delivery =
+                self.open(|request| request.responder.file(head, file, &request.head.method))?;
+            let is_sent = delivery.is_some();
+            if let Some(delivery) = delivery {
+                self.complete(reactor, delivery);
+            }
+            Ok(is_sent)
         })
     }
 
@@ -190,6 +215,7 @@ fn not_started() -> CoreError {
 
 pub(crate) fn define(class: RClass) -> Result<(), Error> {
     class.define_method("respond", method!(RubyRequest::respond, 3))?;
+    class.define_method("send_file", method!(RubyRequest::send_file, 3))?;
     class.define_method("start", method!(RubyRequest::start, 2))?;
     class.define_method("defer", method!(RubyRequest::defer, 2))?;
     class.define_method("write", method!(RubyRequest::write, 1))?;

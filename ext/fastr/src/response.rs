@@ -86,7 +86,7 @@ fn header_value(ruby: &Ruby, name: &HeaderName, value: Value) -> Result<HeaderVa
     })
 }
 
-/// A body: the bytes of a String, which are not copied when it is frozen and large.
+/// A body: the bytes of a String, which are not copied when it is large.
 pub(crate) fn body(ruby: &Ruby, text: RString) -> Bytes {
     lent::bytes(ruby, text).unwrap_or_else(|| copy(text))
 }

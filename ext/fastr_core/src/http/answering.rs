@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING};
-use http::{Response, Version};
+use http::{Response, StatusCode, Version};
 use tokio::sync::oneshot;
 use tokio::time::Sleep;
 
@@ -20,6 +20,7 @@ use crate::http::connection::Activity;
 use crate::http::reply::{Answered, Reply};
 use crate::http::responder::Answer;
 use crate::http::response_stream::StreamBody;
+use crate::http::sent_file::SentFile;
 use crate::http::service::Service;
 use crate::http::tracked::{InFlight, TrackedStream};
 
@@ -241,6 +242,12 @@ impl Dispatched {
                 in_flight.finish();
                 whole(*response, self.is_head, &in_flight)
             }
+            Some(Ok(Answer::File(response))) => {
+                in_flight.finish();
+                let queue = service.connection.files();
+                let body = |file: SentFile| Content::File(file.into_body().through(queue));
+                kept_or_closed(framed(*response, false).map(body), &in_flight)
+            }
             Some(Ok(Answer::Streamed(mut response))) => {
                 service.connection.answer_streams();
                 response.headers_mut().remove(TRANSFER_ENCODING);
@@ -262,7 +269,16 @@ impl Dispatched {
 
 /// A whole answer, framed by the server.
 fn whole(response: Response<Bytes>, is_head: bool, in_flight: &InFlight) -> Response<Content> {
-    let response = framed(response, is_head).map(Content::whole);
+    let names_another = is_head || response.status() == StatusCode::NOT_MODIFIED;
+    let names_another = names_another && response.body().is_empty();
+    kept_or_closed(
+        framed(response, names_another).map(Content::whole),
+        in_flight,
+    )
+}
+
+/// The last answer of its connection if nobody read the request's body to its end.
+fn kept_or_closed(response: Response<Content>, in_flight: &InFlight) -> Response<Content> {
     if in_flight.body().is_unread() {
         return closing(response);
     }

@@ -17,9 +17,7 @@ pub(super) const FULL: &str = "the server has as many requests in flight as it a
 
 /// The framing is the server's: a length that is not the body's would let this answer run into the next one. Answers
 /// without a body to HEAD and with 304 may name the length of another (RFC 9110 section 8.6).
-pub(super) fn framed(mut response: Response<Bytes>, is_head: bool) -> Response<Bytes> {
-    let may_name_another =
-        response.body().is_empty() && (is_head || response.status() == StatusCode::NOT_MODIFIED);
+pub(super) fn framed<B>(mut response: Response<B>, may_name_another: bool) -> Response<B> {
     response.headers_mut().remove(TRANSFER_ENCODING);
     if !may_name_another {
         response.headers_mut().remove(CONTENT_LENGTH);

@@ -21,6 +21,7 @@ pub mod responder;
 mod response_stream;
 pub mod routes;
 mod sendfile;
+pub mod sent_file;
 pub mod server;
 mod service;
 pub mod static_files;

@@ -4,13 +4,15 @@
 //! Every path answers exactly once. A responder dropped unanswered is a 500.
 
 use bytes::Bytes;
-use http::Method;
+use http::header::CONTENT_LENGTH;
+use http::{HeaderValue, Method, StatusCode};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::error::Error;
 use crate::http::declared_length::DeclaredLength;
 use crate::http::request::Request;
 pub use crate::http::response_stream::{ResponseStream, StreamBody};
+use crate::http::sent_file::SentFile;
 use crate::http::written::Written;
 
 /// What the Ruby side gives for one request.
@@ -20,6 +22,8 @@ pub enum Answer {
     Whole(Box<http::Response<Bytes>>),
     /// The same as bytes.
     Written(Written),
+    /// Head and a whole file.
+    File(Box<http::Response<SentFile>>),
     /// A head whose body follows in pieces.
     Streamed(Box<http::Response<StreamBody>>),
 }
@@ -96,13 +100,34 @@ impl Responder {
         self.0.as_ref().is_some_and(|sender| !sender.is_closed())
     }
 
-    /// Answers with a whole response, in one of its two forms.
+    /// Answers with a whole response, in one of its forms.
     ///
     /// # Errors
     /// [`Error::AlreadySent`] on the second answer.
     pub fn whole(&mut self, answer: Answer) -> Result<Delivery, Error> {
         let sender = self.0.take().ok_or(Error::AlreadySent)?;
         Ok(Delivery::Answer(sender, answer, None))
+    }
+
+    /// Answers with a file; none, and the right is kept, if the head names another length or has no body.
+    ///
+    /// # Errors
+    /// [`Error::AlreadySent`] on the second answer.
+    pub fn file(
+        &mut self,
+        head: http::Response<()>,
+        file: SentFile,
+        method: &Method,
+    ) -> Result<Option<Delivery>, Error> {
+        let status = head.status();
+        let is_bodiless = method == Method::HEAD
+            || matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+        let length = head.headers().get(CONTENT_LENGTH);
+        if is_bodiless || length.is_some_and(|length| *length != HeaderValue::from(file.size())) {
+            return Ok(None);
+        }
+        let answer = Answer::File(Box::new(head.map(|()| file)));
+        self.whole(answer).map(Some)
     }
 
     /// Answers with a head; the body goes through the returned stream.

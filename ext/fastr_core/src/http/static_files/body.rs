@@ -45,6 +45,19 @@ impl StaticBody {
         self
     }
 
+    /// A whole file.
+    pub(crate) fn of_file(file: File, size: u64) -> Self {
+        let mut body = Self::default();
+        if size > 0 {
+            let whole = Span {
+                start: 0,
+                length: size,
+            };
+            body.push_span(&Content::File(Arc::new(file)), whole);
+        }
+        body
+    }
+
     /// Appends bytes.
     pub(super) fn push(&mut self, bytes: Bytes) {
         self.remaining += bytes.len() as u64;
