@@ -14,20 +14,28 @@ module AsyncRecord
       def writes_only?
         !callbacks? && !commit_callbacks? && !hooked?(:validation) && all_rules.empty? && !tells_parents?
       end
+
+      # @return [Boolean] whether a new record can be made and stored here and now, without waiting for anything
+      # @api private
+      def creates_at_once?
+        writes_only? && loading_hooks.empty? && database.direct? && !known_table_mapping.nil?
+      end
     end
 
     # What goes wrong before the statement is on its way is left to the way that waits: there callbacks hear of it.
     #
     # @param block [Proc, nil]
+    # @param validate [Boolean] whether errors of an earlier validation are forgotten; there is nothing to check
     # @param answer [Object] what it gets
     # @return [Pending, nil] nil if the record has to be stored by code that waits
     # @api private
-    def store_directly(block, touch: true, answer: true)
+    def store_directly(block, validate: true, touch: true, answer: true)
       model = self.class
       return unless block && @associations.nil? && model.writes_only? && model.database.direct?
 
       mapping = model.known_table_mapping || return
       @touches = touch
+      @errors&.clear if validate
       new_record? ? insert_directly(mapping, block, answer) : change_directly(mapping, block, answer)
     rescue StandardError
       nil
@@ -60,19 +68,32 @@ module AsyncRecord
 
       database = self.class.database
       submitted = copied_values
-      changed = changes_hash.dup
+      tracked = changes_hash
+      changed = tracked.dup
       finish = lambda do |result|
         database.wrote(statement.sql)
-        as_submitted(submitted, changed) { yield result }
+        as_submitted(assigned_since(submitted, tracked, changed), submitted, changed) { yield result }
         answer
       end
       database.ask(statement, block, finish, :call)
     end
 
-    # The program goes on meanwhile: what it assigned since is changed still.
-    def as_submitted(submitted, changed)
+    # What was assigned back to its old value is tracked no more, so a value that was submitted and is another now was
+    # assigned too; unless what is tracked began anew: the record was read again or stored meanwhile.
+    #
+    # @return [Hash] what the program has assigned since; what came from the database in the meantime is no change
+    def assigned_since(submitted, tracked, changed)
       later = @attributes.reject { |name, value| same_value?(name, submitted[name], value) }
-      @attributes = submitted.merge(@attributes.except(*later.keys))
+      return later if later.empty?
+
+      kept = @changed.equal?(tracked)
+      now = changes_now
+      later.select { |name, _| now.key?(name) || (kept && changed.key?(name)) }
+    end
+
+    # The program goes on meanwhile: what it assigned since is changed still.
+    def as_submitted(later, submitted, changed)
+      @attributes = @attributes.merge(submitted.slice(*later.keys)) unless later.empty?
       before = @changed
       @changed = changed
       yield
@@ -80,7 +101,7 @@ module AsyncRecord
       @changed = before
       raise
     ensure
-      later&.each { |name, value| assign_later(name, value) }
+      later.each { |name, value| assign_later(name, value) }
     end
 
     def assign_later(name, value)

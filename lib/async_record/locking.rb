@@ -8,9 +8,13 @@ module AsyncRecord
   module Locking
     # What concerns the class.
     module ClassMethods
-      # Whether a `lock_version` column counts changes.
+      # Whether a `lock_version` column counts changes; what the superclass says, unless set.
       # @return [Boolean, nil] nil and true say yes
-      attr_reader :lock_optimistically
+      def lock_optimistically
+        return @lock_optimistically unless @lock_optimistically.nil?
+
+        superclass.lock_optimistically if superclass.respond_to?(:lock_optimistically)
+      end
 
       # @param value [Boolean]
       def lock_optimistically=(value)

@@ -41,14 +41,14 @@ module AsyncRecord
     # @param using [Transaction, nil]
     # @return [Boolean, Pending] false if validation or a callback refused
     def save(validate: true, context: nil, touch: true, using: nil, &block)
-      (using ? nil : store_directly(block, touch: touch)) ||
+      (using ? nil : store_directly(block, validate: validate, touch: touch)) ||
         in_style(block, using) { store(validate, context, touch: touch) }
     end
 
     # @return [true, Pending]
     # @raise [RecordInvalid, RecordNotSaved]
     def save!(validate: true, context: nil, touch: true, using: nil, &block)
-      (using ? nil : store_directly(block, touch: touch)) ||
+      (using ? nil : store_directly(block, validate: validate, touch: touch)) ||
         in_style(block, using) { store!(validate, context, touch: touch) }
     end
 

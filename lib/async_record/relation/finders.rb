@@ -272,15 +272,14 @@ module AsyncRecord
         Context.with(transaction.database, transaction) { @origin.create(attributes, save: save) }
       end
 
-      # @return [Pending, nil] nil if the record has to be made by code that waits
+      # @return [Pending, nil] nil if code that waits has to make the record; never after its writers have run once
       def created_directly(attributes, block)
-        return if block.nil? || @origin || @transaction || attributes.is_a?(Array)
-        return unless model.writes_only? && model.loading_hooks.empty?
+        return if block.nil? || @origin || @transaction || attributes.is_a?(Array) || !model.creates_at_once?
 
         record = new(attributes)
-        record.store_directly(block, answer: record)
-      rescue StandardError
-        nil
+        record.store_directly(block, answer: record) || perform(block) { record.tap(&:save!) }
+      rescue StandardError => error
+        perform(block) { raise error }
       end
 
       def assignments

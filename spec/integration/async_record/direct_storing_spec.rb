@@ -57,6 +57,65 @@ RSpec.describe AsyncRecord::Base, "saved without a fiber" do
       expect(User.find(user.id).age).to eq(1)
     end
 
+    # Runs the block between the submission of a change and its result.
+    def meanwhile(record, changes)
+      on_dispatcher do |done|
+        record.update!(changes) { done.call(nil) }
+        yield
+      end
+    end
+
+    it "takes what the record read or counted meanwhile for no change" do
+      user = User.create!(name: "ann", age: 1)
+      stale = User.find(user.id).attributes
+      meanwhile(user, name: "eve") do
+        user.instance_variable_set(:@attributes, stale.dup)
+        user.clear_changes_information
+      end
+      expect([user.name, user.changed]).to eq(["ann", []])
+      user.reload
+      meanwhile(user, name: "bob") { user.send(:settle, "age" => 2) }
+      expect([user.age, user.changed]).to eq([2, []])
+    end
+
+    it "keeps what is assigned back to its old value meanwhile" do
+      user = User.create!(name: "ann")
+      meanwhile(user, name: "eve") { user.name = "ann" }
+      expect(user.changes).to eq("name" => %w[eve ann])
+    end
+
+    it "does not move the key of a record that is stored twice at once" do
+      user = on_dispatcher do |done|
+        new = User.new(name: "ann")
+        results = 0
+        2.times { new.save { done.call(new) if (results += 1) == 2 } }
+      end
+      expect([User.count, user.changed]).to eq([2, []])
+    end
+
+    it "forgets the errors of an earlier check, unless none is wanted" do
+      user = User.new
+      user.errors.add(:name, "is odd")
+      on_dispatcher { |done| user.save(validate: false) { done.call(nil) } }
+      expect(user.errors.size).to eq(1)
+      on_dispatcher { |done| user.update({ age: 2 }) { done.call(nil) } }
+      expect(user.errors).to be_empty
+    end
+
+    it "makes a record once, also one that has to be stored by code that waits" do
+      calls = []
+      User.attribute :name, default: -> { calls << :default && "ann" }
+      User.define_method(:age=) { |value| (calls << :writer) && super(value) }
+      User.columns
+      create = lambda do |attributes|
+        on_dispatcher { |done| User.create(attributes) { |user, error| done.call(user || error) } }
+      end
+      expect(create.call(age: AsyncRecord.sql("1 + 1"))).to be_persisted
+      expect(create.call(age: 1, nothing: 2)).to be_a(AsyncRecord::UnknownAttribute)
+      expect(calls).to eq(%i[default writer default writer])
+      expect([User.count, User.pick(:age)]).to eq([1, 2])
+    end
+
     it "gives a refused change to the error path, and the record stays changed" do
       user = User.create!(name: "ann")
       other = User.find(user.id)

@@ -64,6 +64,14 @@ RSpec.describe "Locking" do
         record.update!(lock_version: 6)
         expect(record.reload.revision).to eq(1)
       end
+
+      it "is none for subclasses of a model without, unless they say otherwise" do
+        sub = Class.new(Account)
+        Account.lock_optimistically = false
+        expect(sub.create!(balance: 1).lock_version).to be_nil
+        sub.lock_optimistically = true
+        expect(sub.create!(balance: 1).lock_version).to eq(0)
+      end
     end
 
     describe "by the database" do

@@ -198,8 +198,8 @@ Support::Injection.on(:model) do
   harmless("ask about names in memory", :attribute?)
   harmless("are not for programs", :define_attributes, :kind_of_attribute, :timestamp_columns, :declared_kind, :typed,
            :declared_virtual, :retypes?, :instantiate_all, :instantiate_first, :known_table_mapping, :complete_row,
-           :hooks, :hooked?, :writes_only?, :filtered_attribute?, :single_key, :key_condition, :keys_condition,
-           :cast_key)
+           :hooks, :hooked?, :writes_only?, :creates_at_once?, :filtered_attribute?,
+           :single_key, :key_condition, :keys_condition, :cast_key)
 end
 
 Support::Injection.on(:record) do
