@@ -137,9 +137,9 @@ module AsyncRecord
       changed
     end
 
-    # Objects of the program's own may not compare: what they become in the database does.
+    # Objects of the program's own may not compare, and no NaN does: what they become in the database, or are, does.
     def same_value?(name, old, value)
-      return true if old == value
+      return true if old.equal?(value) || old == value
 
       kind = self.class.kind_of_attribute(name)
       !old.nil? && kind.respond_to?(:dump) && kind.dump(old) == kind.dump(value)

@@ -47,7 +47,7 @@ module AsyncRecord
       prepare_insertion
       names = stored_names
       submit_directly(mapping.row_writes.insert(row_to_store(names)), block, answer) do |result|
-        take_inserted(result, names)
+        take_inserted(result, names, mapping)
       end
     end
 

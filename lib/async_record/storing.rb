@@ -95,7 +95,8 @@ module AsyncRecord
         prepare_insertion
         names = stored_names
         statement = insert_statement(names)
-        take_inserted(self.class.database.await(statement.sql, statement.binds), names)
+        mapping = self.class.table_mapping
+        take_inserted(self.class.database.await(statement.sql, statement.binds), names, mapping)
       end
     end
 
@@ -104,8 +105,9 @@ module AsyncRecord
       start_counting
     end
 
-    def take_inserted(result, names)
-      load_inserted(result, names)
+    # @param mapping [TableMapping] what is known of the table; to ask for it here might be to wait
+    def take_inserted(result, names, mapping)
+      load_inserted(result, names, mapping)
       @new_record = false
       stored(names)
     end
@@ -121,10 +123,10 @@ module AsyncRecord
       Compiler::Write.new(compiler, model).insert(names, [row.values], returning: table.names).statement
     end
 
-    def load_inserted(result, names)
-      return load_key(names, result.last) if result.is_a?(Array)
+    def load_inserted(result, names, mapping)
+      return load_key(names, result.last, mapping) if result.is_a?(Array)
 
-      table = self.class.table
+      table = mapping.table
       result.hash_at(0)&.each do |name, value|
         column = table[name]
         @attributes[name] = Type.load(column.kind, Type.cast(column.stored_kind, value))
@@ -132,10 +134,9 @@ module AsyncRecord
     end
 
     # Without the row the record keeps what was assigned; text is its own from here on, as if it had been read.
-    def load_key(names, key)
+    def load_key(names, key, mapping)
       names.each { |part| @attributes[part] = @attributes[part].dup if @attributes[part].is_a?(String) }
-      table = self.class.table
-      name = Array(self.class.primary_key).find { |part| @attributes[part].nil? && table[part]&.kind == :integer }
+      name = Array(mapping.key).find { |part| @attributes[part].nil? && mapping.table[part]&.kind == :integer }
       @attributes[name] = key if key && name
     end
 

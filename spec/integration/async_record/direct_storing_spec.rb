@@ -84,6 +84,28 @@ RSpec.describe AsyncRecord::Base, "saved without a fiber" do
       expect(user.changes).to eq("name" => %w[eve ann])
     end
 
+    it "takes a value that equals nothing, not even itself, for what was submitted" do
+      written = 0
+      odd = Object.new
+      odd.define_singleton_method(:cast) { |value| value && Float::NAN }
+      odd.define_singleton_method(:dump) { |_| written += 1 }
+      User.attribute :age, odd
+      user = User.create!(name: "ann")
+      meanwhile(user, age: 1) { nil }
+      expect([user.saved_changes.keys.include?("age"), user.changed]).to eq([true, []])
+    end
+
+    it "asks for no table when the result is here, though somebody's error cast doubt on what is known" do
+      user = User.new(name: "ann")
+      on_dispatcher do |done|
+        user.save { done.call(nil) }
+        database.schema.forget
+        allow(database.schema).to receive(:table).and_call_original
+      end
+      expect(database.schema).not_to have_received(:table)
+      expect([user.id, user.changed]).to eq([1, []])
+    end
+
     it "does not move the key of a record that is stored twice at once" do
       user = on_dispatcher do |done|
         new = User.new(name: "ann")
