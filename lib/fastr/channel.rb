@@ -20,6 +20,7 @@ module Fastr
       @queue = []
       @scheduled = false
       @last_id = 0
+      @version = 0
     end
 
     # @return [Integer] how many blocks are subscribed
@@ -80,13 +81,17 @@ module Fastr
     private
 
     # A new Hash each time: a delivery that runs meanwhile keeps the one it began with. If another thread was faster,
-    # the change is made to what it made.
+    # the change is made to what it made. Two Integers are compared without a call, so that no thread can come between
+    # the comparison and what follows from it; a lock could not be taken in `trap`.
     def change
       loop do
-        before = @subscribers
-        after = before.dup
+        version = @version
+        after = @subscribers.dup
         yield after
-        return @subscribers = after if @subscribers.equal?(before)
+        next unless @version == version
+
+        @version = version + 1
+        return @subscribers = after
       end
     end
 

@@ -28,6 +28,26 @@ RSpec.describe Fastr::Channel, limit: ENV["FASTR_GC"] ? 300 : 20 do
     expect(channel.num_subscribers).to eq(1)
   end
 
+  # @return [Integer, nil] how many are subscribed when another thread came in at that call; nil if there is none
+  def subscribed_amid(number)
+    channel = described_class.new
+    calls = 0
+    trace = TracePoint.new(:c_return) do |event|
+      # Operators on Integers are calls only while they are traced.
+      next if !event.path.end_with?("/fastr/channel.rb") || %i[+ ==].include?(event.method_id)
+
+      Thread.new { channel.subscribe { |_| nil } }.join if (calls += 1) == number
+    end
+    trace.enable(target_thread: Thread.current) { channel.subscribe { |_| nil } }
+    channel.num_subscribers if calls >= number
+  end
+
+  it "loses no subscriber, whichever call another thread's comes in at" do
+    seen = (1..).lazy.map { |number| subscribed_amid(number) }.take_while(&:itself).to_a
+    expect(seen.size).to be > 4
+    expect(seen.uniq).to eq([2])
+  end
+
   it "keeps the order of messages pushed elsewhere and on the dispatcher" do
     seen = []
     channel.subscribe { |message| seen << message }
