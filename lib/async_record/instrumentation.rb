@@ -35,6 +35,7 @@ module AsyncRecord
 
     @subscribers = KINDS.to_h { |kind| [kind, [].freeze] }.freeze
     @active = false
+    @lock = Mutex.new
 
     class << self
       # @return [Boolean] whether somebody listens to statements
@@ -48,13 +49,13 @@ module AsyncRecord
         raise ArgumentError, "there are events of kind #{known}, not #{kind.inspect}" unless KINDS.include?(kind)
         raise ArgumentError, "subscribe needs a block" unless block
 
-        replace(@subscribers.merge(kind => [*@subscribers[kind], block].freeze))
+        change { |subscribers| subscribers.merge(kind => [*subscribers[kind], block].freeze) }
         block
       end
 
       # @return [void]
       def unsubscribe(block)
-        replace(@subscribers.transform_values { |list| list.reject { |one| one.equal?(block) }.freeze })
+        change { |all| all.transform_values { |list| list.reject { |one| one.equal?(block) }.freeze } }
       end
 
       # @yieldparam options [Hash] the driver's, with the means to take the time
@@ -88,9 +89,12 @@ module AsyncRecord
 
       private
 
-      def replace(subscribers)
-        @subscribers = subscribers.freeze
-        @active = !subscribers[:query].empty?
+      # A new Hash each time, so that whoever reads needs no lock.
+      def change
+        @lock.synchronize do
+          @subscribers = yield(@subscribers).freeze
+          @active = !@subscribers[:query].empty?
+        end
       end
 
       # What the driver notes its times in, if it can.

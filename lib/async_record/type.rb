@@ -43,7 +43,8 @@ module AsyncRecord
     TRUE_WORDS = [true, 1, 1.0, "1", "t", "T", "true", "TRUE", "True", "on", "ON", "yes", "y"].freeze
     FALSE_WORDS = [false, 0, 0.0, "0", "f", "F", "false", "FALSE", "False", "off", "OFF", "no", "n"].freeze
     ZONE = /(?:Z|UTC|[+-]\d\d:?\d\d)\s*\z/i
-    private_constant :PATTERNS, :TRUE_WORDS, :FALSE_WORDS, :ZONE
+    REGISTERING = Mutex.new
+    private_constant :PATTERNS, :TRUE_WORDS, :FALSE_WORDS, :ZONE, :REGISTERING
 
     @registered = {}
 
@@ -57,7 +58,7 @@ module AsyncRecord
     def register(name, type)
       raise ArgumentError, "a type answers to cast(value); #{type.inspect} does not" unless type.respond_to?(:cast)
 
-      @registered = @registered.merge(name.to_sym => type).freeze
+      REGISTERING.synchronize { @registered = @registered.merge(name.to_sym => type).freeze }
     end
 
     # @param type [Symbol, String, #cast] a registered name, a type as in a migration, or a type itself
