@@ -21,6 +21,12 @@ module Support
       got = Timeout.timeout(limit) { results.pop }
       got.size > 1 ? got : got.first
     end
+
+    # The same for code that runs on the dispatcher, as a callback does.
+    def called_back_in_turn(&block)
+      Fastr::Dispatcher.instance.ensure_running
+      called_back { |done| Fastr::Dispatcher.next_tick { block.call(done) } }
+    end
   end
 end
 

@@ -12,14 +12,8 @@ RSpec.describe AsyncRecord::Pending, "without a fiber" do
       User.columns
     end
 
-    # What the code run on the dispatcher passes on.
-    def on_dispatcher(&block)
-      Fastr::Dispatcher.instance.ensure_running
-      called_back { |done| Fastr::Dispatcher.next_tick { block.call(done) } }
-    end
-
     it "gives records, values and JSON to the block, on the dispatcher and in a later turn" do
-      seen = on_dispatcher do |done|
+      seen = called_back_in_turn do |done|
         results = []
         add = ->(value) { done.call(results) if (results << value).size == 4 }
         User.order(:id).all { |users| add.call(users.map(&:name)) }
@@ -37,7 +31,7 @@ RSpec.describe AsyncRecord::Pending, "without a fiber" do
          proc { |names, error| found.call([names, error]) }, ->(names, error) { found.call([names, error]) },
          found]
       end
-      seen = on_dispatcher do |done|
+      seen = called_back_in_turn do |done|
         results = []
         found = ->(value) { done.call(results) if (results << value).size == 6 }
         blocks.call(found).each { |block| User.order(:id).limit(1).pluck(:name, &block) }
@@ -47,7 +41,7 @@ RSpec.describe AsyncRecord::Pending, "without a fiber" do
 
     it "calls the block first, then what was added, though one of them raises" do
       seen = []
-      on_dispatcher do |done|
+      called_back_in_turn do |done|
         pending = User.order(:id).pluck(:name) { |names| raise((seen << names).to_s) }
         pending.on_success { seen << :second }.on_success { done.call(nil) }
         Fastr::Dispatcher.instance.error_handler = ->(error) { seen << error.class }
@@ -59,14 +53,14 @@ RSpec.describe AsyncRecord::Pending, "without a fiber" do
     end
 
     it "is asked by promises as well, which keep their error for whoever awaits" do
-      seen = on_dispatcher do |done|
+      seen = called_back_in_turn do |done|
         names = User.async.order(:id).pluck(:name)
         json = User.async.where(id: 2).select(:name).to_json_bytes
         Fastr::Dispatcher.next_tick { done.call([names.await, json.await]) }
       end
       expect(seen).to eq([%w[ann bob], '[{"name":"bob"}]'])
       database.query("alter table users rename to people")
-      error = on_dispatcher { |done| done.call(User.async.pluck(:name)) }
+      error = called_back_in_turn { |done| done.call(User.async.pluck(:name)) }
       expect { error.await }.to raise_error(AsyncRecord::QueryError) { |e|
         expect(e.backtrace.join("\n")).to include(__FILE__)
       }
@@ -75,7 +69,7 @@ RSpec.describe AsyncRecord::Pending, "without a fiber" do
     end
 
     it "finds by key for promises, and says which key is missing and who asked" do
-      found, missing = on_dispatcher { |done| done.call([User.async.find(2), User.async.find(77)]) }
+      found, missing = called_back_in_turn { |done| done.call([User.async.find(2), User.async.find(77)]) }
       expect(found.await.name).to eq("bob")
       expect { missing.await }.to raise_error(AsyncRecord::RecordNotFound, "there is no User with id 77") { |error|
         expect(error.backtrace.join("\n")).to include(__FILE__)
@@ -86,7 +80,7 @@ RSpec.describe AsyncRecord::Pending, "without a fiber" do
       allow(described_class).to receive(:spawn).and_call_original
       bob = User.where(name: "bob")
       nobody = User.where(name: "zoe")
-      seen = on_dispatcher do |done|
+      seen = called_back_in_turn do |done|
         asked = [User.async.first, User.async.first(2), bob.async.take, nobody.async.take, User.async.find_by(id: 2),
                  bob.async.count, bob.async.exists?, nobody.async.empty?, bob.async.first!, User.limit(1).async.any?]
         done.call([asked, [nobody.async.first!, nobody.async.take!]])
@@ -104,7 +98,7 @@ RSpec.describe AsyncRecord::Pending, "without a fiber" do
       User.has_many :pets
       database.query("create table pets (id #{column(:id)}, user_id integer)")
       Pet.insert_all!([{ user_id: 1 }])
-      user, error = on_dispatcher do |done|
+      user, error = called_back_in_turn do |done|
         User.preload(:pets).order(:id).first do |found|
           User.take("many") { |_, refused| done.call([found, refused]) }
         end
@@ -138,22 +132,23 @@ RSpec.describe AsyncRecord::Pending, "without a fiber" do
 
     it "gives the errors of the statement and of the names to the error path" do
       database.query("alter table users rename to people")
-      expect(on_dispatcher { |done| User.all.to_a { |_, error| done.call(error) } }).to be_a(AsyncRecord::QueryError)
+      error = called_back_in_turn { |done| User.all.to_a { |_, refused| done.call(refused) } }
+      expect(error).to be_a(AsyncRecord::QueryError)
       database.query("alter table people rename to users")
-      error = on_dispatcher { |done| User.order(:nmae).to_a { nil }.on_error { |e| done.call(e) } }
+      error = called_back_in_turn { |done| User.order(:nmae).to_a { nil }.on_error { |e| done.call(e) } }
       expect(error).to be_a(AsyncRecord::UnknownColumn)
     end
 
     it "is cancelled and fails in time, and stops its statement" do
-      cancelled = on_dispatcher { |done| User.where(endless).to_a { nil }.on_error { |e| done.call(e) }.cancel }
+      cancelled = called_back_in_turn { |done| User.where(endless).to_a { nil }.on_error { |e| done.call(e) }.cancel }
       expect(cancelled).to be_a(AsyncRecord::Cancelled)
-      late = on_dispatcher { |done| User.where(endless).to_a { nil }.timeout(0.05).on_error { |e| done.call(e) } }
+      late = called_back_in_turn { |done| User.where(endless).to_a { nil }.timeout(0.05).on_error { |e| done.call(e) } }
       expect(late).to be_a(AsyncRecord::QueryTimeout)
       eventually { database.stats[:busy].zero? }
     end
 
     it "is awaited by a fiber and by a thread" do
-      pending = on_dispatcher { |done| done.call(User.order(:id).to_a { nil }) }
+      pending = called_back_in_turn { |done| done.call(User.order(:id).to_a { nil }) }
       expect(pending.await.size).to eq(2)
     end
 

@@ -10,15 +10,9 @@ RSpec.describe AsyncRecord::Base, "saved without a fiber" do
       User.columns
     end
 
-    # What the code run on the dispatcher passes on.
-    def on_dispatcher(&block)
-      Fastr::Dispatcher.instance.ensure_running
-      called_back { |done| Fastr::Dispatcher.next_tick { block.call(done) } }
-    end
-
     it "creates, changes and creates by a relation, and the record knows what its row has" do
       allow(AsyncRecord::Pending).to receive(:spawn).and_call_original
-      seen = on_dispatcher do |done|
+      seen = called_back_in_turn do |done|
         User.create!({ name: "ann", age: 1 }) do |ann|
           ann.update!({ age: 2 }) do |saved|
             User.where(name: "bob").create(age: 3) { |bob| done.call([ann, saved, bob]) }
@@ -36,7 +30,7 @@ RSpec.describe AsyncRecord::Base, "saved without a fiber" do
 
     it "keeps what is assigned while the statement is under way, by value and in place" do
       user = User.create!(name: "ann", age: 1)
-      on_dispatcher do |done|
+      called_back_in_turn do |done|
         user.update!({ name: +"eve", age: 2 }) { done.call(nil) }
         user.age = 3
         user.name << "lyn"
@@ -48,7 +42,7 @@ RSpec.describe AsyncRecord::Base, "saved without a fiber" do
     end
 
     it "keeps what is assigned while a new row is under way" do
-      user = on_dispatcher do |done|
+      user = called_back_in_turn do |done|
         new = User.new(name: "ann", age: 1)
         new.save { done.call(new) }
         new.age = 5
@@ -59,7 +53,7 @@ RSpec.describe AsyncRecord::Base, "saved without a fiber" do
 
     # Runs the block between the submission of a change and its result.
     def meanwhile(record, changes)
-      on_dispatcher do |done|
+      called_back_in_turn do |done|
         record.update!(changes) { done.call(nil) }
         yield
       end
@@ -97,7 +91,7 @@ RSpec.describe AsyncRecord::Base, "saved without a fiber" do
 
     it "asks for no table when the result is here, though somebody's error cast doubt on what is known" do
       user = User.new(name: "ann")
-      on_dispatcher do |done|
+      called_back_in_turn do |done|
         user.save { done.call(nil) }
         database.schema.forget
         allow(database.schema).to receive(:table).and_call_original
@@ -107,7 +101,7 @@ RSpec.describe AsyncRecord::Base, "saved without a fiber" do
     end
 
     it "does not move the key of a record that is stored twice at once" do
-      user = on_dispatcher do |done|
+      user = called_back_in_turn do |done|
         new = User.new(name: "ann")
         results = 0
         2.times { new.save { done.call(new) if (results += 1) == 2 } }
@@ -118,9 +112,9 @@ RSpec.describe AsyncRecord::Base, "saved without a fiber" do
     it "forgets the errors of an earlier check, unless none is wanted" do
       user = User.new
       user.errors.add(:name, "is odd")
-      on_dispatcher { |done| user.save(validate: false) { done.call(nil) } }
+      called_back_in_turn { |done| user.save(validate: false) { done.call(nil) } }
       expect(user.errors.size).to eq(1)
-      on_dispatcher { |done| user.update({ age: 2 }) { done.call(nil) } }
+      called_back_in_turn { |done| user.update({ age: 2 }) { done.call(nil) } }
       expect(user.errors).to be_empty
     end
 
@@ -130,7 +124,7 @@ RSpec.describe AsyncRecord::Base, "saved without a fiber" do
       User.define_method(:age=) { |value| (calls << :writer) && super(value) }
       User.columns
       create = lambda do |attributes|
-        on_dispatcher { |done| User.create(attributes) { |user, error| done.call(user || error) } }
+        called_back_in_turn { |done| User.create(attributes) { |user, error| done.call(user || error) } }
       end
       expect(create.call(age: AsyncRecord.sql("1 + 1"))).to be_persisted
       expect(create.call(age: 1, nothing: 2)).to be_a(AsyncRecord::UnknownAttribute)
@@ -142,10 +136,10 @@ RSpec.describe AsyncRecord::Base, "saved without a fiber" do
       user = User.create!(name: "ann")
       other = User.find(user.id)
       other.update!(name: "bob")
-      value, error = on_dispatcher { |done| user.update({ name: "eve" }) { |v, e| done.call([v, e]) } }
+      value, error = called_back_in_turn { |done| user.update({ name: "eve" }) { |v, e| done.call([v, e]) } }
       expect([value, error.class]).to eq([nil, AsyncRecord::StaleRecordError])
       expect(user.changes).to include("name" => %w[ann eve])
-      error = on_dispatcher { |done| User.new(age: 1 << 80).save { |_, e| done.call(e) } }
+      error = called_back_in_turn { |done| User.new(age: 1 << 80).save { |_, e| done.call(e) } }
       expect(error).to be_a(StandardError)
       expect(User.count).to eq(1)
     end
@@ -153,16 +147,16 @@ RSpec.describe AsyncRecord::Base, "saved without a fiber" do
     it "counts as a write, after which associations read again" do
       user = User.create!(name: "ann")
       before = database.writes_to("users")
-      on_dispatcher { |done| user.update!({ age: 9 }) { done.call(nil) } }
+      called_back_in_turn { |done| user.update!({ age: 9 }) { done.call(nil) } }
       expect(database.writes_to("users")).to eq(before + 1)
     end
 
     it "leaves models with callbacks and checks to code that waits" do
       User.validates :name, presence: true
-      saved, error = on_dispatcher { |done| User.new.save { |v, e| done.call([v, e]) } }
+      saved, error = called_back_in_turn { |done| User.new.save { |v, e| done.call([v, e]) } }
       expect([saved, error]).to eq([false, nil])
       User.before_save { self.age = 7 }
-      user = on_dispatcher { |done| User.create!({ name: "ann" }) { |created| done.call(created) } }
+      user = called_back_in_turn { |done| User.create!({ name: "ann" }) { |created| done.call(created) } }
       expect(User.find(user.id).age).to eq(7)
     end
 
